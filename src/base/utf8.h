@@ -1,0 +1,14 @@
+#ifndef AX_BASE_UTF8_H
+#define AX_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* True when the bytes are well-formed UTF-8 (RFC 3629: no overlong forms, surrogates or values above U+10FFFF). */
+bool ax_utf8_valid(const char *s, size_t len);
+
+/* Copies src to dst (capacity 3 × len bytes suffices), every malformed byte replaced by U+FFFD; returns the
+ * bytes written. For task output, which may be anything. */
+size_t ax_utf8_repair(const char *src, size_t len, char *dst);
+
+#endif
