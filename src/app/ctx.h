@@ -1,0 +1,32 @@
+#ifndef AX_APP_CTX_H
+#define AX_APP_CTX_H
+
+/* What a service needs from the world, in one place. Owned by one thread. */
+
+#include "base/arena.h"
+#include "core/gid.h"
+#include "port/clock.h"
+#include "port/log.h"
+#include "port/notify.h"
+#include "port/rand.h"
+#include "port/store.h"
+#include "port/zones.h"
+
+struct ax_ctx {
+	struct ax_store *store;
+	struct ax_clock *clock;
+	struct ax_rand *rand;
+	struct ax_notify *notify;
+	struct ax_log *log;
+	struct ax_zones *zones;
+	struct ax_arena *arena; /* reset by whoever calls a service, never by a service */
+
+	struct ax_gid_gen gids;
+	const char *server_name;
+	/* Attempts are not ended for their leases before this instant: set at the start and after a gap, one lease
+	 * ahead, so that a server that was away does not take its own silence for the workers'. */
+	int64_t hold_leases_until;
+	int64_t seen_ms; /* now of the last sweep: a gap shows here */
+};
+
+#endif

@@ -1,0 +1,49 @@
+#include "core/gid.h"
+
+#include "base/attr.h"
+#include "base/err.h"
+
+enum { SEQUENCE_BITS = 12, SERVER_BITS = 10, SEQUENCES = 1 << SEQUENCE_BITS };
+
+void ax_gid_init(struct ax_gid_gen *gen, int64_t server_number, int64_t used_ms)
+{
+	AX_ASSERT(server_number >= 0 && server_number < AX_GID_SERVERS);
+	*gen = (struct ax_gid_gen){
+		.server_number = server_number,
+		.last_ms = AX_MAX(used_ms, AX_GID_EPOCH_MS),
+		.sequence = SEQUENCES - 1, /* the next id opens a new millisecond */
+		.high_ms = used_ms,
+	};
+}
+
+int64_t ax_gid_need(const struct ax_gid_gen *gen, int64_t now_ms, int64_t count)
+{
+	int64_t last = AX_MAX(gen->last_ms, now_ms) + 1 + count / SEQUENCES + 1;
+	return last <= gen->high_ms ? 0 : last + AX_GID_AHEAD_MS;
+}
+
+void ax_gid_raise(struct ax_gid_gen *gen, int64_t high_ms)
+{
+	gen->high_ms = AX_MAX(gen->high_ms, high_ms);
+}
+
+int64_t ax_gid_next(struct ax_gid_gen *gen, int64_t now_ms)
+{
+	if (now_ms > gen->last_ms) {
+		gen->last_ms = now_ms;
+		gen->sequence = 0;
+	} else if (gen->sequence == SEQUENCES - 1) {
+		gen->last_ms++;
+		gen->sequence = 0;
+	} else {
+		gen->sequence++;
+	}
+	AX_ASSERT(gen->last_ms <= gen->high_ms);
+	return (gen->last_ms - AX_GID_EPOCH_MS) << (SEQUENCE_BITS + SERVER_BITS) | gen->server_number << SEQUENCE_BITS |
+		gen->sequence;
+}
+
+int64_t ax_gid_time(int64_t gid)
+{
+	return (gid >> (SEQUENCE_BITS + SERVER_BITS)) + AX_GID_EPOCH_MS;
+}

@@ -1,0 +1,34 @@
+#ifndef AX_CORE_LIMITS_H
+#define AX_CORE_LIMITS_H
+
+/* Every time and size that the protocol and the services rest on, with its reason. */
+
+enum {
+	AX_HEARTBEAT_MS = 15000, /* three of them fit into a lease: two may be lost */
+	AX_LEASE_MS = 45000,
+	AX_ACCEPT_MS = 15000,          /* a claim that no worker accepts goes back */
+	AX_START_WITHIN_MS = 12000,    /* worker's limit, 3 s below AX_ACCEPT_MS for clock rates and the way */
+	AX_UNREACHABLE_MS = 35000,     /* worker ends its own attempt, 10 s before the server gives the run away */
+	AX_POLL_WAIT_MS = 5000,        /* below AX_START_WITHIN_MS, so that a parked poll's answer is still fresh */
+	AX_HARD_LIMIT_SLACK_MS = 5000, /* server's limit = timeout + grace + this */
+	AX_LATE_MS = 5000,             /* a fire made later than this counts as late: the scheduler was away */
+	AX_RETRY_BASE_MS = 60000,      /* 1, 2, 4 … min */
+	AX_RETRY_CAP_MS = 1800000,
+	AX_RANK_STEP_MS = 60000, /* one priority step outranks a minute of waiting */
+	AX_BOUNCE_LIMIT = 10,    /* claims in a row that nobody accepts, then it counts as a lost attempt */
+	AX_BATCH = 200,          /* rows one transaction takes */
+	AX_FIRE_ALL_MAX = 100,   /* runs that one task makes up in one transaction under fire_all */
+	AX_FIRES_STEP = 100000,  /* fires that one transaction walks over for one task */
+	AX_BACKLOG_FACTOR = 3,   /* a worker holds at most pool_size × this */
+
+	AX_NAME_MAX = 128,
+	AX_KEY_MAX = 64,
+	AX_PARAM_MAX = 65536,
+	AX_MESSAGE_MAX = 4000,
+	AX_OUTPUT_CHUNK_MAX = 65536,
+	AX_OUTPUT_KEEP = 1048576, /* bytes of output kept per attempt */
+	AX_REPORT_ITEMS_MAX = 1000,
+	AX_POLL_GROUPS_MAX = 64,
+};
+
+#endif

@@ -1,0 +1,210 @@
+#ifndef AX_CORE_TASK_H
+#define AX_CORE_TASK_H
+
+/* The three nouns of AX as plain structs: task (what should happen), trigger (why now: kind and fire key of
+ * a run) and run (what happened). Fields only; decisions are in the files beside this one.
+ *
+ * Text is NUL-terminated UTF-8 borrowed from the caller or an arena, never NULL unless the comment says so.
+ * Instants are milliseconds UTC; 0 means "not yet". Column names of the tables are those of the fields. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/run_fsm.h"
+
+enum ax_task_type { AX_TASK_SCHEDULED = 1, AX_TASK_DELAY = 2, AX_TASK_EVENT = 3 };
+
+/* A task's own status; another thing than the states of its runs. */
+enum ax_task_status { AX_TASK_CREATED = 0, AX_TASK_ENABLED = 1, AX_TASK_PAUSED = 2 };
+
+enum ax_overlap { AX_OVERLAP_QUEUE = 0, AX_OVERLAP_SKIP = 1, AX_OVERLAP_REPLACE = 2, AX_OVERLAP_ALLOW = 3 };
+enum ax_misfire { AX_MISFIRE_FIRE_ONCE = 0, AX_MISFIRE_FIRE_ALL = 1, AX_MISFIRE_SKIP = 2 };
+
+/* What a task is: everything that a person writes. Every change of it is a new version. */
+struct ax_task_def {
+	const char *group_key;
+	const char *task_name;
+	enum ax_task_type task_type;
+	const char *cron_expr; /* "" unless scheduled */
+	int dialect;           /* enum ax_dialect */
+	const char *time_zone;
+	const char *executor_key;
+	const char *biz_param;   /* JSON text */
+	int64_t timeout_seconds; /* 0 = no limit */
+	int64_t grace_seconds;
+	int64_t retry_count;
+	int64_t priority; /* 1-10, 10 is the most urgent */
+	enum ax_overlap overlap;
+	int64_t overlap_max; /* for AX_OVERLAP_ALLOW */
+	enum ax_misfire misfire;
+	int64_t window_seconds; /* older fires are MISSED instead of made up */
+	bool lost_fails;        /* on_lost: fail */
+	int64_t lost_limit;
+	bool unreachable_continues; /* on_unreachable: continue */
+	bool start_confirmed;
+	const char *owner;
+	const char *notes;
+};
+
+struct ax_task {
+	int64_t id;
+	struct ax_task_def def;
+	enum ax_task_status status;
+	int64_t version; /* grows with the definition only */
+	int64_t create_time, update_time;
+	const char *updated_by;
+
+	/* The scheduler's own columns. */
+	int64_t next_trigger_time; /* 0 = none: not enabled, exhausted, or waiting for a run to end (@after) */
+	int64_t last_trigger_time;
+	int64_t anchor_time; /* @every counts from here */
+	bool exhausted;      /* the schedule has no further fire */
+
+	/* A copy for lists: the newest run that ended. */
+	int64_t last_run_gid;
+	enum ax_run_state last_run_status;
+	int64_t last_run_end_time;
+};
+
+/* Why a run exists. (task_id, kind, fire_key, shard) is unique: one fire, one run. */
+enum ax_run_kind {
+	AX_KIND_SCHEDULE = 1, /* fire_key: nominal due ms */
+	AX_KIND_MISS = 2,     /* fire_key: first missed ms */
+	AX_KIND_DELAY = 3,    /* fire_key: dedup key or own gid */
+	AX_KIND_EVENT = 4,    /* fire_key: event id */
+	AX_KIND_MANUAL = 5,   /* fire_key: request key or own gid */
+	AX_KIND_CHAIN = 6,    /* fire_key: upstream gid */
+};
+
+/* What keeps a WAITING run from being claimed although a worker has room. */
+enum ax_hold { AX_HOLD_NONE = 0, AX_HOLD_OVERLAP = 1, AX_HOLD_PAUSED = 2 };
+
+enum ax_cancel { AX_CANCEL_NONE = 0, AX_CANCEL_ASKED = 1, AX_CANCEL_STOPPING = 2, AX_CANCEL_STOPPED = 3 };
+
+struct ax_run {
+	int64_t gid;
+	int64_t task_id;
+	const char *group_key;
+	const char *executor_key;
+	enum ax_run_kind kind;
+	const char *fire_key; /* ≤ 64 bytes */
+	int64_t shard;        /* 0 = plain run */
+	enum ax_run_state status;
+	const char *reason; /* one word: why it is in this state, or "" */
+	int64_t rev;        /* grows with every change of the row: compare-and-swap */
+	int64_t version;    /* of the task's definition; the run executes that snapshot */
+
+	int64_t trigger_time; /* due */
+	int64_t create_time, dispatch_time, start_time, heartbeat_time, end_time;
+	int64_t deadline_time; /* when the sweeper must look: due, accept, lease or retry time; 0 = none */
+	int64_t limit_time;    /* the server's hard limit of the attempt; 0 = none */
+	int64_t rank; /* order of claiming: trigger_time - priority * 60 s, set once (ageing without updates) */
+	int64_t priority;
+	enum ax_hold hold;
+
+	int64_t fence; /* grows by one at every claim */
+	int64_t retry_times, lost_times;
+	int64_t bounce_times; /* claims that no worker accepted */
+	bool accepted;        /* the worker has it in its queue */
+	const char *worker;
+	const char *incarnation;
+	enum ax_cancel cancel;
+	bool ended_by_worker; /* the end came as a report, not from a sweeper or a person */
+
+	int64_t result_code;
+	const char *result_msg;
+	const char *result; /* JSON text of the worker's result, or "" */
+	const char *params; /* JSON text of the trigger, or "" */
+	const char *trace_id;
+	const char *progress_msg;
+	int64_t progress_percent;                     /* -1 = none reported */
+	int64_t rerun_of;                             /* gid or 0 */
+	int64_t covers_from, covers_to, covers_count; /* fires that this run stands for besides its own */
+	bool made_up;                                 /* a person ran a missed fire */
+};
+
+/* The try that a run is at: 1, 2, … Lost attempts and retries both count. */
+static inline int64_t ax_run_attempt(const struct ax_run *run)
+{
+	return 1 + run->retry_times + run->lost_times;
+}
+
+/* How an attempt ended. */
+enum ax_outcome {
+	AX_OUTCOME_SUCCESS = 1,
+	AX_OUTCOME_FAILED = 2,
+	AX_OUTCOME_TIMEOUT = 3,
+	AX_OUTCOME_CANCELLED = 4,
+	AX_OUTCOME_REFUSED = 5, /* the worker's own policy forbids it */
+	AX_OUTCOME_LOST = 6,    /* lease gone, worker gone */
+	AX_OUTCOME_BOUNCED = 7, /* claimed, never accepted */
+};
+
+/* An attempt that is not the run's last, or one with a late report. A first-try success has no such row. */
+struct ax_attempt {
+	int64_t gid, fence, attempt;
+	const char *worker;
+	int64_t dispatch_time, start_time, end_time;
+	enum ax_outcome outcome;
+	int64_t code;
+	const char *message;
+	/* what the worker said after the attempt had ended without it; recorded, never applied */
+	int64_t late_time; /* 0 = nothing */
+	enum ax_outcome late_outcome;
+	int64_t late_code;
+	const char *late_message;
+};
+
+struct ax_output {
+	int64_t gid, fence, seq, time;
+	const char *data; /* valid UTF-8, may hold any other character */
+	int64_t len;
+};
+
+struct ax_group {
+	const char *group_key;
+	const char *title;
+	int64_t dispatch_quota; /* most runs DISPATCHED + RUNNING over all workers */
+	int64_t pool_size;      /* executing at once per worker, unless the worker says otherwise */
+	bool paused;
+	const char *contacts;
+	int64_t running; /* DISPATCHED + RUNNING now; changed only together with a run's state */
+	int64_t version;
+	int64_t create_time, update_time;
+};
+
+enum ax_worker_status { AX_WORKER_ONLINE = 0, AX_WORKER_DRAINING = 1, AX_WORKER_LEFT = 2 };
+
+struct ax_worker {
+	const char *name;
+	const char *incarnation;
+	enum ax_worker_status status;
+	const char *executors; /* JSON array */
+	const char *tags;      /* JSON object */
+	const char *version;
+	const char *address;
+	int64_t register_time, seen_time;
+};
+
+/* A worker's part in a group. */
+struct ax_worker_group {
+	const char *worker;
+	const char *group_key;
+	int64_t pool_size;
+	int64_t given; /* runs DISPATCHED or RUNNING there; changed only together with a run's state */
+};
+
+/* From `from_time` on this is what the schedule of a task demands, until the next row. The audit reads only this. */
+struct ax_epoch {
+	int64_t id;
+	int64_t task_id;
+	int64_t from_time;
+	bool enabled;
+	const char *cron_expr;
+	int dialect;
+	const char *time_zone;
+	int64_t anchor_time;
+	const char *tzdata;
+};
+
+#endif

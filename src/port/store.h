@@ -1,0 +1,322 @@
+#ifndef AX_PORT_STORE_H
+#define AX_PORT_STORE_H
+
+/* The durable truth: transactions over typed rows.
+ *
+ * A service hands a function to ax_store_run; the store calls it inside one transaction and commits. The function
+ * decides, the store only keeps rows and their constraints, so that every decision is written once for all stores. The
+ * function may be called again from its beginning (deadlock, lock time-out): it must not keep results of an earlier
+ * call nor touch the world.
+ *
+ * What every store guarantees, and the contract suite checks:
+ *  - a transaction is atomic, isolated from others (rows read with `for_update` do not change under it) and durable
+ * once ax_store_run returned AX_OK; after AX_UNCERTAIN it happened wholly or not at all;
+ *  - unique: (group_key, task_name); (task_id, kind, fire_key, shard); gid; (gid, fence); (gid, fence, seq);
+ *  - ax_group.running, ax_worker_group.given never go below 0 (AX_BROKEN);
+ *  - a terminal run never changes its status, whatever is asked (AX_BROKEN).
+ *
+ * Rows handed out borrow their text from the transaction's arena and live until it is reset by its owner: in practice
+ * until the request that asked is answered. */
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/task.h"
+
+struct ax_tx;
+struct ax_store;
+
+struct ax_task_filter {
+	const char *group_key; /* NULL = any */
+	const char *task_name; /* exact; NULL = any */
+	const char *q;         /* part of the name, ASCII case ignored; NULL = any */
+	int status;            /* enum ax_task_status or -1 */
+	int task_type;         /* enum ax_task_type or 0 */
+	int64_t after_id;      /* rows with greater ids */
+	int limit;
+};
+
+struct ax_run_filter {
+	int64_t task_id;            /* 0 = any */
+	const char *group_key;      /* NULL = any */
+	const char *worker;         /* NULL = any */
+	uint32_t statuses;          /* bit 1 << enum ax_run_state; 0 = any */
+	int kind;                   /* 0 = any */
+	int64_t from_time, to_time; /* trigger_time in [from, to); 0 = open */
+	bool live;                  /* only runs that have not ended */
+	int64_t before_gid;         /* rows with smaller gids; 0 = newest first page */
+	int limit;
+	int scan_limit; /* rows looked at before the page ends early; bounds the cost over a long history */
+};
+
+struct ax_task_version {
+	int64_t task_id, version, time;
+	const char *author;
+	struct ax_task_def def;
+};
+
+struct ax_server_row {
+	int64_t number; /* 0-1023, part of every gid made under its lease */
+	const char *name;
+	const char *version;
+	int64_t start_time, seen_time;
+	int64_t gid_high_ms; /* gids up to this instant may have been used */
+};
+
+/* Accounts. Secrets are stored as hashes only. */
+struct ax_user {
+	int64_t id;
+	const char *name;
+	const char *password_hash;
+	const char *role;
+	int64_t create_time;
+};
+struct ax_token {
+	int64_t id;
+	const char *hash; /* hex of the secret's hash */
+	const char *kind; /* "api", "worker", "session", "once", "setup" */
+	const char *name;
+	const char *role;          /* "" for worker tokens */
+	const char *worker_groups; /* JSON array, "" for others */
+	const char *csrf;          /* sessions only */
+	int64_t create_time, expire_time, last_used_time;
+};
+struct ax_audit_entry {
+	int64_t id, time;
+	const char *actor, *address, *action, *object, *before, *after, *reason;
+};
+struct ax_idem {
+	const char *key;  /* actor and Idempotency-Key */
+	const char *hash; /* of method, path and body */
+	int64_t status;   /* HTTP */
+	const char *body;
+	int64_t expire_time;
+};
+
+/* Arrays handed out by list calls, borrowed like the rows in them. */
+struct ax_tasks {
+	struct ax_task *at;
+	int n;
+};
+struct ax_runs {
+	struct ax_run *at;
+	int n;
+};
+struct ax_attempts {
+	struct ax_attempt *at;
+	int n;
+};
+struct ax_outputs {
+	struct ax_output *at;
+	int n;
+};
+struct ax_groups {
+	struct ax_group *at;
+	int n;
+};
+struct ax_workers {
+	struct ax_worker *at;
+	int n;
+};
+struct ax_worker_groups {
+	struct ax_worker_group *at;
+	int n;
+};
+struct ax_task_versions {
+	struct ax_task_version *at;
+	int n;
+};
+struct ax_epochs {
+	struct ax_epoch *at;
+	int n;
+};
+struct ax_servers {
+	struct ax_server_row *at;
+	int n;
+};
+struct ax_tokens {
+	struct ax_token *at;
+	int n;
+};
+struct ax_audit_entries {
+	struct ax_audit_entry *at;
+	int n;
+};
+
+/* Operations inside a transaction. Unless said otherwise: a missing row is AX_NOT_FOUND, a taken unique key AX_EXISTS,
+ * a compare-and-swap that does not match AX_CONFLICT. After AX_EXISTS and AX_CONFLICT the transaction may go on; after
+ * any other failure than AX_NOT_FOUND it must end with that failure. Lists without rows are AX_OK with n = 0. */
+struct ax_tx_ops {
+	/* tasks */
+	enum ax_status (*task_insert)(
+		struct ax_tx *tx, const struct ax_task *task, int64_t *ret_id, struct ax_err *err);
+	enum ax_status (*task_get)(
+		struct ax_tx *tx, int64_t id, bool for_update, struct ax_task *ret, struct ax_err *err);
+	/* Writes definition, status, version, update columns and the scheduler's columns; the row must still have
+	 * `old_version` and `old_next` (next_trigger_time). */
+	enum ax_status (*task_update)(struct ax_tx *tx, const struct ax_task *task, int64_t old_version,
+		int64_t old_next, struct ax_err *err);
+	/* Writes only next_trigger_time, last_trigger_time, exhausted; the row must still have `old_next`. */
+	enum ax_status (*task_advance)(
+		struct ax_tx *tx, const struct ax_task *task, int64_t old_next, struct ax_err *err);
+	/* Writes only the copy of the newest ended run. */
+	enum ax_status (*task_last_run)(struct ax_tx *tx, int64_t id, int64_t gid, enum ax_run_state status,
+		int64_t end_time, struct ax_err *err);
+	enum ax_status (*task_delete)(struct ax_tx *tx, int64_t id, struct ax_err *err);
+	enum ax_status (*tasks_page)(
+		struct ax_tx *tx, const struct ax_task_filter *f, struct ax_tasks *ret, struct ax_err *err);
+	/* Enabled tasks with 0 < next_trigger_time ≤ until, earliest first, locked; rows that others hold are left out.
+	 */
+	enum ax_status (*tasks_due)(
+		struct ax_tx *tx, int64_t until, int limit, struct ax_tasks *ret, struct ax_err *err);
+	/* Enabled @after tasks that have neither a next time nor a live run: what a crash may never leave behind. */
+	enum ax_status (*tasks_stuck)(struct ax_tx *tx, int limit, struct ax_tasks *ret, struct ax_err *err);
+	/* Earliest next_trigger_time of the enabled tasks; 0 when there is none. */
+	enum ax_status (*task_next_due)(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err);
+	enum ax_status (*task_version_insert)(struct ax_tx *tx, const struct ax_task_version *v, struct ax_err *err);
+	enum ax_status (*task_version_get)(
+		struct ax_tx *tx, int64_t task_id, int64_t version, struct ax_task_version *ret, struct ax_err *err);
+	/* Newest first. */
+	enum ax_status (*task_versions)(struct ax_tx *tx, int64_t task_id, int64_t before_version, int limit,
+		struct ax_task_versions *ret, struct ax_err *err);
+	enum ax_status (*epoch_append)(struct ax_tx *tx, const struct ax_epoch *epoch, struct ax_err *err);
+	/* By (task_id, id); task_id 0 = all tasks; rows with greater ids than after_id. */
+	enum ax_status (*epochs)(struct ax_tx *tx, int64_t task_id, int64_t after_id, int limit, struct ax_epochs *ret,
+		struct ax_err *err);
+
+	/* runs */
+	enum ax_status (*run_insert)(struct ax_tx *tx, const struct ax_run *run, struct ax_err *err);
+	enum ax_status (*run_get)(
+		struct ax_tx *tx, int64_t gid, bool for_update, struct ax_run *ret, struct ax_err *err);
+	enum ax_status (*run_find)(struct ax_tx *tx, int64_t task_id, enum ax_run_kind kind, const char *fire_key,
+		int64_t shard, struct ax_run *ret, struct ax_err *err);
+	/* Writes every column that may change after birth; the row must still have `old_rev`, and gets old_rev + 1. */
+	enum ax_status (*run_update)(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err);
+	/* Heartbeat in one narrow write: heartbeat_time and deadline_time of (gid, fence) while DISPATCHED or RUNNING.
+	 */
+	enum ax_status (*run_renew)(struct ax_tx *tx, int64_t gid, int64_t fence, int64_t heartbeat_time,
+		int64_t deadline_time, struct ax_err *err);
+	/* Live runs of a task, by gid, locked when for_update. */
+	enum ax_status (*runs_live)(
+		struct ax_tx *tx, int64_t task_id, bool for_update, int limit, struct ax_runs *ret, struct ax_err *err);
+	/* WAITING runs without hold, by (rank, gid), locked; rows that others hold are left out. */
+	enum ax_status (*runs_claimable)(struct ax_tx *tx, const char *group_key, const char *executor_key, int limit,
+		struct ax_runs *ret, struct ax_err *err);
+	/* Live runs with 0 < deadline_time ≤ until, earliest first, locked; rows that others hold are left out. */
+	enum ax_status (*runs_overdue)(
+		struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret, struct ax_err *err);
+	enum ax_status (*run_next_deadline)(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err); /* 0 = none */
+	/* Runs given out to a worker, by gid. */
+	enum ax_status (*runs_of_worker)(
+		struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret, struct ax_err *err);
+	/* Newest first. `ret_before` is where to go on (0 = the end). */
+	enum ax_status (*runs_page)(struct ax_tx *tx, const struct ax_run_filter *f, struct ax_runs *ret,
+		int64_t *ret_before, struct ax_err *err);
+	/* Runs of kind schedule and miss of one task with trigger_time in [from, to), plus those whose covers reach
+	 * into it, by gid, greater than after_gid: the audit's food. */
+	enum ax_status (*runs_fired)(struct ax_tx *tx, int64_t task_id, int64_t from, int64_t to, int64_t after_gid,
+		int limit, struct ax_runs *ret, struct ax_err *err);
+	enum ax_status (*run_counts)(
+		struct ax_tx *tx, int64_t ended_since, int64_t ret_by_state[32], struct ax_err *err);
+	enum ax_status (*group_waiting)(struct ax_tx *tx, const char *group_key, int64_t *ret, struct ax_err *err);
+	enum ax_status (*attempt_put)(
+		struct ax_tx *tx, const struct ax_attempt *attempt, struct ax_err *err); /* insert or replace */
+	enum ax_status (*attempt_get)(
+		struct ax_tx *tx, int64_t gid, int64_t fence, struct ax_attempt *ret, struct ax_err *err);
+	enum ax_status (*attempts)(
+		struct ax_tx *tx, int64_t gid, struct ax_attempts *ret, struct ax_err *err); /* by fence */
+	/* Bytes and chunks kept so far of an attempt's output. */
+	enum ax_status (*output_size)(struct ax_tx *tx, int64_t gid, int64_t fence, int64_t *ret_bytes,
+		int64_t *ret_last_seq, struct ax_err *err);
+	enum ax_status (*output_append)(struct ax_tx *tx, const struct ax_output *output, struct ax_err *err);
+	/* By (fence, seq), greater than (after_fence, after_seq). */
+	enum ax_status (*outputs)(struct ax_tx *tx, int64_t gid, int64_t after_fence, int64_t after_seq, int limit,
+		struct ax_outputs *ret, struct ax_err *err);
+	/* Ended runs, oldest gid first, with end_time < before: with their attempts and output. Retention's step. */
+	enum ax_status (*runs_purge)(
+		struct ax_tx *tx, int64_t ended_before, int limit, int *ret_deleted, struct ax_err *err);
+
+	/* groups */
+	enum ax_status (*group_insert)(struct ax_tx *tx, const struct ax_group *group, struct ax_err *err);
+	enum ax_status (*group_get)(
+		struct ax_tx *tx, const char *key, bool for_update, struct ax_group *ret, struct ax_err *err);
+	/* Everything but `running`; the row must still have `old_version`. */
+	enum ax_status (*group_update)(
+		struct ax_tx *tx, const struct ax_group *group, int64_t old_version, struct ax_err *err);
+	enum ax_status (*group_add_running)(struct ax_tx *tx, const char *key, int64_t delta, struct ax_err *err);
+	/* AX_CONFLICT while tasks or runs belong to it. */
+	enum ax_status (*group_delete)(struct ax_tx *tx, const char *key, struct ax_err *err);
+	enum ax_status (*groups)(struct ax_tx *tx, struct ax_groups *ret, struct ax_err *err);
+	/* Number of DISPATCHED + RUNNING runs really there: for the audit of `running`. */
+	enum ax_status (*group_count_running)(struct ax_tx *tx, const char *key, int64_t *ret, struct ax_err *err);
+
+	/* workers */
+	enum ax_status (*worker_put)(
+		struct ax_tx *tx, const struct ax_worker *worker, struct ax_err *err); /* insert or replace */
+	enum ax_status (*worker_get)(
+		struct ax_tx *tx, const char *name, bool for_update, struct ax_worker *ret, struct ax_err *err);
+	enum ax_status (*workers)(struct ax_tx *tx, struct ax_workers *ret, struct ax_err *err);
+	enum ax_status (*worker_delete)(struct ax_tx *tx, const char *name, struct ax_err *err);
+	/* Inserts or sets pool_size, leaves `given`. */
+	enum ax_status (*worker_group_put)(
+		struct ax_tx *tx, const char *worker, const char *group_key, int64_t pool_size, struct ax_err *err);
+	enum ax_status (*worker_group_get)(struct ax_tx *tx, const char *worker, const char *group_key, bool for_update,
+		struct ax_worker_group *ret, struct ax_err *err);
+	/* worker NULL = all. Rows of groups that the worker no longer serves stay while something is given out there.
+	 */
+	enum ax_status (*worker_groups)(
+		struct ax_tx *tx, const char *worker, struct ax_worker_groups *ret, struct ax_err *err);
+	enum ax_status (*worker_group_add_given)(
+		struct ax_tx *tx, const char *worker, const char *group_key, int64_t delta, struct ax_err *err);
+	enum ax_status (*worker_group_drop)(
+		struct ax_tx *tx, const char *worker, const char *group_key, struct ax_err *err);
+
+	/* servers, accounts, audit log */
+	enum ax_status (*server_put)(
+		struct ax_tx *tx, const struct ax_server_row *server, struct ax_err *err); /* insert or replace */
+	enum ax_status (*servers)(struct ax_tx *tx, struct ax_servers *ret, struct ax_err *err);
+	enum ax_status (*user_insert)(
+		struct ax_tx *tx, const struct ax_user *user, int64_t *ret_id, struct ax_err *err);
+	enum ax_status (*user_find)(struct ax_tx *tx, const char *name, struct ax_user *ret, struct ax_err *err);
+	enum ax_status (*user_count)(struct ax_tx *tx, int64_t *ret, struct ax_err *err);
+	enum ax_status (*token_insert)(
+		struct ax_tx *tx, const struct ax_token *token, int64_t *ret_id, struct ax_err *err);
+	enum ax_status (*token_find)(struct ax_tx *tx, const char *hash, struct ax_token *ret, struct ax_err *err);
+	enum ax_status (*token_touch)(
+		struct ax_tx *tx, int64_t id, int64_t last_used_time, int64_t expire_time, struct ax_err *err);
+	enum ax_status (*token_delete)(struct ax_tx *tx, int64_t id, struct ax_err *err);
+	/* kind "api" and "worker" only, by id. */
+	enum ax_status (*tokens)(struct ax_tx *tx, struct ax_tokens *ret, struct ax_err *err);
+	enum ax_status (*tokens_expire)(struct ax_tx *tx, int64_t now, const char *kind_or_null, struct ax_err *err);
+	enum ax_status (*audit_append)(struct ax_tx *tx, const struct ax_audit_entry *entry, struct ax_err *err);
+	enum ax_status (*audit_page)(struct ax_tx *tx, const char *object_or_null, const char *actor_or_null,
+		int64_t before_id, int limit, struct ax_audit_entries *ret, struct ax_err *err);
+	enum ax_status (*idem_get)(struct ax_tx *tx, const char *key, struct ax_idem *ret, struct ax_err *err);
+	enum ax_status (*idem_put)(struct ax_tx *tx, const struct ax_idem *idem, struct ax_err *err);
+	enum ax_status (*idem_purge)(struct ax_tx *tx, int64_t now, struct ax_err *err);
+};
+
+struct ax_tx {
+	const struct ax_tx_ops *ops;
+	struct ax_arena *arena; /* rows handed out borrow from here */
+};
+
+typedef enum ax_status (*ax_tx_fn)(struct ax_tx *tx, void *arg, struct ax_err *err);
+
+struct ax_store_ops {
+	/* Runs fn in one transaction and commits when it returns AX_OK, else rolls back and returns what fn returned.
+	 */
+	enum ax_status (*run)(
+		struct ax_store *store, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err);
+};
+
+struct ax_store {
+	const struct ax_store_ops *ops;
+};
+
+static inline enum ax_status ax_store_run(
+	struct ax_store *store, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
+{
+	return store->ops->run(store, arena, fn, arg, err);
+}
+
+#endif
