@@ -1,0 +1,14 @@
+#ifndef AX_APP_RECOVER_H
+#define AX_APP_RECOVER_H
+
+#include "app/ctx.h"
+
+/* What a server does first: makes sure of the group "default", takes its number with a gid mark above everything used
+ * before, and holds back lease endings for one full lease. Fires that came due meanwhile are made up by the first
+ * ax_tick. */
+enum ax_status ax_recover(struct ax_ctx *ctx, const char *version, struct ax_err *err) AX_MUST_USE;
+
+/* Finished runs older than `keep_ms` go, in small batches of the oldest; *ret_deleted 0 = nothing left to do. */
+enum ax_status ax_retain(struct ax_ctx *ctx, int64_t keep_ms, int *ret_deleted, struct ax_err *err) AX_MUST_USE;
+
+#endif

@@ -1,0 +1,31 @@
+#ifndef AX_APP_RUNS_H
+#define AX_APP_RUNS_H
+
+#include "app/ctx.h"
+
+/* What a person may do to a run. AX_CONFLICT: its state does not allow it (the message says which). */
+
+/* Cancels what no worker holds at once, and asks the worker otherwise (cancel = ASKED, then STOPPING when the worker
+ * was told, STOPPED when it confirmed). */
+enum ax_status ax_run_cancel(
+	struct ax_ctx *ctx, int64_t gid, const char *why, struct ax_run *ret, struct ax_err *err) AX_MUST_USE;
+
+/* Tries a RETRYING run now. */
+enum ax_status ax_run_retry_now(struct ax_ctx *ctx, int64_t gid, struct ax_run *ret, struct ax_err *err) AX_MUST_USE;
+
+/* A new run of an ended one's task with the same parameters, naming it. `key` as in struct ax_trigger. */
+enum ax_status ax_run_rerun(
+	struct ax_ctx *ctx, int64_t gid, const char *key, struct ax_run *ret, struct ax_err *err) AX_MUST_USE;
+
+enum ax_missed_action { AX_MISSED_RUN, AX_MISSED_RUN_ALL, AX_MISSED_DISMISS };
+
+/* A person's decision about a MISSED run: run its newest fire, run all (at most AX_FIRE_ALL_MAX, oldest first, one
+ * after another by the overlap rule), or dismiss. A fire that ran already is refused; so is a second decision. */
+enum ax_status ax_run_resolve_missed(struct ax_ctx *ctx, int64_t gid, enum ax_missed_action action, const char *note,
+	struct ax_run *ret, struct ax_runs *ret_made, struct ax_err *err) AX_MUST_USE;
+
+/* Why a WAITING run waits: worker, quota, overlap, task_paused, group_paused, claim. */
+enum ax_status ax_run_waiting_for(
+	struct ax_tx *tx, const struct ax_run *run, int64_t now, const char **ret, struct ax_err *err) AX_MUST_USE;
+
+#endif

@@ -1,0 +1,14 @@
+#ifndef AX_APP_TICK_H
+#define AX_APP_TICK_H
+
+#include "app/ctx.h"
+
+/* Does everything that is due now: fires tasks, makes delayed and retrying runs WAITING, ends attempts whose lease or
+ * limit passed. Safe to call at any time, from any server, and again after any failure: what was done is in the store.
+ *
+ * `ret_next_ms`: the next instant at which something becomes due (may be in the past when work is left over, 0 when
+ * nothing is known); call again then, and earlier when a task or run changes. Crash points: before and after each
+ * transaction; each leaves rows that the next call finds. */
+enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *err) AX_MUST_USE;
+
+#endif
