@@ -113,10 +113,13 @@ CREATE TABLE ax_task_log (
   UNIQUE (task_id, kind, fire_key, shard)
 ) STRICT;
 -- Live rows are found by indexes that ended rows are not part of.
-CREATE INDEX ax_task_log_live ON ax_task_log (task_id, gid) WHERE status < 10;
+CREATE INDEX ax_task_log_live ON ax_task_log (task_id, gid) WHERE status IN (1, 2, 3, 4);
+CREATE INDEX ax_task_log_pending ON ax_task_log (task_id, gid) WHERE status = 0;
+CREATE INDEX ax_task_log_held ON ax_task_log (task_id, gid) WHERE status = 1 AND hold = 1;
 CREATE INDEX ax_task_log_claim ON ax_task_log (group_key, executor_key, rank, gid) WHERE status = 1 AND hold = 0;
 CREATE INDEX ax_task_log_deadline ON ax_task_log (deadline_time) WHERE status < 10 AND deadline_time > 0;
 CREATE INDEX ax_task_log_given ON ax_task_log (worker, gid) WHERE status IN (2, 3);
+CREATE INDEX ax_task_log_asked ON ax_task_log (worker, gid) WHERE status IN (2, 3) AND cancel = 1;
 CREATE INDEX ax_task_log_history ON ax_task_log (task_id, gid);
 
 -- The last guard of the state machine: an ended run stays as it ended.

@@ -38,6 +38,7 @@ struct ax_stop {
 struct ax_report {
 	const char *worker;
 	const char *incarnation;
+	const char *const *groups; /* the credential's; runs of others are not touched. NULL-terminated */
 	struct ax_item *items;
 	int n;
 	/* filled by ax_ingest */

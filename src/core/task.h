@@ -129,7 +129,7 @@ static inline int64_t ax_run_attempt(const struct ax_run *run)
 	return 1 + run->retry_times + run->lost_times;
 }
 
-/* How an attempt ended. */
+/* How an attempt ended. Up to REFUSED the worker said so, the others are the server's verdict. */
 enum ax_outcome {
 	AX_OUTCOME_SUCCESS = 1,
 	AX_OUTCOME_FAILED = 2,
@@ -138,6 +138,7 @@ enum ax_outcome {
 	AX_OUTCOME_REFUSED = 5, /* the worker's own policy forbids it */
 	AX_OUTCOME_LOST = 6,    /* lease gone, worker gone */
 	AX_OUTCOME_BOUNCED = 7, /* claimed, never accepted */
+	AX_OUTCOME_LIMIT = 8,   /* the server's hard limit */
 };
 
 /* An attempt that is not the run's last, or one with a late report. A first-try success has no such row. */
@@ -179,7 +180,7 @@ struct ax_worker {
 	const char *name;
 	const char *incarnation;
 	enum ax_worker_status status;
-	const char *executors; /* JSON array */
+	const char *executors; /* names, one space between them */
 	const char *tags;      /* JSON object */
 	const char *version;
 	const char *address;

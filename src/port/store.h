@@ -195,9 +195,16 @@ struct ax_tx_ops {
 	 */
 	enum ax_status (*run_renew)(struct ax_tx *tx, int64_t gid, int64_t fence, int64_t heartbeat_time,
 		int64_t deadline_time, struct ax_err *err);
-	/* Live runs of a task, by gid, locked when for_update. */
+	/* Runs of a task that are WAITING, DISPATCHED, RUNNING or RETRYING (live in the sense of the overlap rule;
+	 * PENDING ones are not), by gid, locked when for_update. */
 	enum ax_status (*runs_live)(
 		struct ax_tx *tx, int64_t task_id, bool for_update, int limit, struct ax_runs *ret, struct ax_err *err);
+	/* PENDING runs of a task, by gid, locked. */
+	enum ax_status (*runs_pending)(
+		struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret, struct ax_err *err);
+	/* WAITING runs of a task with hold = OVERLAP, by gid, locked. */
+	enum ax_status (*runs_held)(
+		struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret, struct ax_err *err);
 	/* WAITING runs without hold, by (rank, gid), locked; rows that others hold are left out. */
 	enum ax_status (*runs_claimable)(struct ax_tx *tx, const char *group_key, const char *executor_key, int limit,
 		struct ax_runs *ret, struct ax_err *err);
@@ -207,6 +214,9 @@ struct ax_tx_ops {
 	enum ax_status (*run_next_deadline)(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err); /* 0 = none */
 	/* Runs given out to a worker, by gid. */
 	enum ax_status (*runs_of_worker)(
+		struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret, struct ax_err *err);
+	/* Runs given out to a worker that were asked to stop (cancel = ASKED), by gid. */
+	enum ax_status (*runs_to_stop)(
 		struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret, struct ax_err *err);
 	/* Newest first. `ret_before` is where to go on (0 = the end). */
 	enum ax_status (*runs_page)(struct ax_tx *tx, const struct ax_run_filter *f, struct ax_runs *ret,
