@@ -42,11 +42,12 @@ struct ax_cron {
 	uint8_t weekdays;           /* bits 0-6, 0 = Sunday */
 	uint8_t weekdays_last;      /* bits 0-6: the last such weekday of the month */
 	uint8_t weekdays_nth[5];    /* [k]: bits 0-6: the (k+1)-th such weekday of the month */
+	bool special;               /* any of the five sets with "last", "nearest" or "nth" in its name is used */
 	bool days_free;             /* the field is '*' or '?' */
 	bool weekdays_free;
-	bool days_or;   /* either day field decides (R6); else both must match */
-	bool days_star; /* unix: an item starts with '*' but the field is restricted (R6's trap) */
+	bool days_star; /* R6's star field: '?', or an item that starts with '*' */
 	bool weekdays_star;
+	bool days_or;  /* either day field decides (R6); else both must match */
 	bool interval; /* interval expression (R10) */
 	bool any_year;
 	enum ax_dialect dialect;            /* as read: never AX_DIALECT_NONE */
