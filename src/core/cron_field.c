@@ -67,8 +67,8 @@ static enum ax_status fail_range(const struct item *it)
 	const char *sunday = it->field != AX_CRON_WEEKDAY ? ""
 		: k->min == 1                             ? " (1 is Sunday)"
 							  : " (0 and 7 are Sunday)";
-	return FAIL(it, "\"%.*s\" is out of range: write a %s from %d to %d%s.", quoted_len(it), it->s, k->name, k->min,
-		k->max, sunday);
+	return FAIL(it, "\"%.*s\" is out of range: the %s goes from %d to %d%s.", quoted_len(it), it->s, k->name,
+		k->min, k->max, sunday);
 }
 
 static bool is_digit(char c)

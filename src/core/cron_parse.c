@@ -84,8 +84,8 @@ static enum ax_status choose_dialect(
 		[AX_DIALECT_SPRING] = { 6, 6, "6 in the spring dialect: second minute hour day month weekday" },
 	};
 	if (n == 0)
-		return ax_fail(
-			err, AX_INVALID, "cron_expr", "The schedule is empty: write %s fields.", counts[stated].text);
+		return ax_fail(err, AX_INVALID, "cron_expr", "The schedule is empty; the number of fields is %s.",
+			counts[stated].text);
 	if (n < counts[stated].min || n > counts[stated].max)
 		return ax_fail(err, AX_INVALID, "cron_expr", "The schedule has %s%zu fields; write %s.",
 			n == 8 ? "more than " : "", n == 8 ? 7 : n, counts[stated].text);

@@ -230,7 +230,8 @@ void ax_zoneinfo_close(struct ax_zones *zones)
 {
 	struct zoneinfo *self = self_of(zones);
 	struct zone *zone, *next;
-	HASH_ITER(hh, self->zones, zone, next) {
+	HASH_ITER(hh, self->zones, zone, next)
+	{
 		HASH_DEL(self->zones, zone);
 		zone_free(zone);
 	}
@@ -281,7 +282,8 @@ size_t ax_zoneinfo_recheck(struct ax_zones *zones, char ***ret_names)
 	size_t cap = HASH_COUNT(self->zones), n = 0;
 	char **names = ax_malloc((cap + 1) * (sizeof(*names) + AX_TZ_NAME_SIZE));
 	char *text = (char *)(names + cap + 1);
-	HASH_ITER(hh, self->zones, zone, next) {
+	HASH_ITER(hh, self->zones, zone, next)
+	{
 		if (!file_changed(self->dir, zone) || !refresh(self, zone))
 			continue;
 		names[n] = text + n * AX_TZ_NAME_SIZE;
