@@ -171,6 +171,21 @@ static void sort_events(struct event *events, size_t n)
 	}
 }
 
+/* Makes time repeat from a whole cycle after base_s on, if anything changes in it. The base lies two years after the
+ * first rule year, which may be cut by the last listed transition. */
+static void fold(struct ax_tz *tz, int64_t base_s)
+{
+	size_t before = tz->n, within = 0;
+	while (before > 0 && tz->at_s[before - 1] > base_s) {
+		before--;
+		within += tz->at_s[before] <= base_s + cycle_s;
+	}
+	if (within == 0)
+		tz->n = before;
+	else
+		tz->cycle_until_s = base_s + cycle_s;
+}
+
 static void expand_rule(struct ax_tz *tz, const struct ax_tz_posix *rule, size_t std_type, size_t dst_type)
 {
 	int64_t last_s = tz->n > 0 ? tz->at_s[tz->n - 1] : INT64_MIN;
@@ -185,16 +200,12 @@ static void expand_rule(struct ax_tz *tz, const struct ax_tz_posix *rule, size_t
 		events[n++] = start_s < end_s ? std : dst;
 	}
 	sort_events(events, n);
-	size_t listed = tz->n;
 	for (size_t i = 0; i < n; i++) {
 		if (events[i].at_s > last_s)
 			append(tz, events[i].at_s, events[i].type);
 	}
 	free(events);
-	/* The first rule year may be cut by the last listed transition, so the cycle begins two years later. */
-	int64_t base_s = ax_days_from_civil(first_year + 2, 1, 1) * 86400;
-	bool changes = tz->n > listed && tz->at_s[tz->n - 1] > base_s;
-	tz->cycle_until_s = changes ? base_s + cycle_s : INT64_MAX;
+	fold(tz, ax_days_from_civil(first_year + 2, 1, 1) * 86400);
 }
 
 /* The footer is "\n" TZ string "\n"; an empty string says nothing about the future. */
