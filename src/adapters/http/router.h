@@ -44,4 +44,7 @@ struct ax_http_match {
 bool ax_http_router_find(
 	const struct ax_http_router *router, enum ax_http_method method, const char *path, struct ax_http_match *ret);
 
+/* Copies the value of the parameter of that name; NULL when the route has none such. */
+const char *ax_http_match_param(const struct ax_http_match *match, struct ax_arena *arena, const char *name);
+
 #endif
