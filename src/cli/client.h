@@ -1,0 +1,43 @@
+#ifndef AX_CLI_CLIENT_H
+#define AX_CLI_CLIENT_H
+
+/* Calls to the REST API (docs/api.md). Every function that talks to the server has already told the user, on standard
+ * error, what went wrong when it returns another code than AX_EXIT_OK (cli/ctl.h). */
+
+#include <curl/curl.h>
+#include <jansson.h>
+#include "base/arena.h"
+#include "cli/args.h"
+
+struct ax_client {
+	CURL *curl;
+	const char *server;          /* "http://host:port", without a slash at the end */
+	const char *token;           /* NULL: none */
+	const char *idempotency_key; /* for the next call, or NULL */
+};
+
+/* Where the server is and who we are: --server, --token, --token-file; else AX_SERVER, AX_TOKEN; else, when neither
+ * server nor token is given, dev.json in the folder AX_STATE. `with_token` false: a call that needs none. */
+int ax_client_open(struct ax_client *client, struct ax_arena *arena, const struct ax_args *args, bool with_token);
+void ax_client_close(struct ax_client *client);
+
+/* One call below /api/v1. `body` (may be NULL) is taken over. *ret (may be NULL) is the answer's JSON, JSON null when
+ * it has none; the caller owns it. */
+int ax_client_call(struct ax_client *client, const char *method, const char *path, json_t *body, json_t **ret);
+
+/* Follows a list over its pages until `max` items (0: all). *ret is { "items": [...], "next": cursor or null }. */
+int ax_client_list(struct ax_client *client, const char *path, size_t max, json_t **ret);
+
+/* Reads an event stream until it ends or `on_event` returns false. AX_EXIT_OK when it was one; says nothing otherwise,
+ * since the caller has another way to learn the same. */
+struct ax_client_events {
+	bool (*on_event)(struct ax_client_events *events, const char *name, const char *data);
+};
+int ax_client_stream(struct ax_client *client, const char *path, struct ax_client_events *events);
+
+/* The exit code for an HTTP status, and what to do about a problem document's code ("" when there is nothing to say).
+ */
+int ax_client_exit(long http_status);
+const char *ax_client_hint(const char *code);
+
+#endif

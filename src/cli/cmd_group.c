@@ -1,0 +1,155 @@
+#include <stdio.h>
+#include <string.h>
+#include "cli/ctl.h"
+#include "cli/report.h"
+#include "cli/value.h"
+
+static const struct ax_opt change_opts[] = {
+	{ "title", NULL, "TEXT", "what people call it" },
+	{ "quota", "dispatch-quota", "N", "most runs in flight over all workers (200)" },
+	{ "pool-size", NULL, "N", "executing at once per worker (50)" },
+	{ "contacts", NULL, "TEXT", "who is told about failures" },
+	{ 0 },
+};
+
+static const char *path_of(struct ax_ctl *ctl)
+{
+	struct ax_buf path;
+	ax_buf_init(&path, 65536);
+	ax_buf_adds(&path, "/groups/");
+	ax_value_segment(&path, ctl->args.operands[0]);
+	const char *copy = ax_strdup(&ctl->arena, path.data);
+	ax_buf_done(&path);
+	return copy;
+}
+
+static int list(struct ax_ctl *ctl)
+{
+	static const char *const heads[] = { "GROUP", "TITLE", ">QUOTA", ">POOL", ">RUNNING", ">WAITING", "PAUSED",
+		NULL };
+	static const char *const keys[] = { "group_key", "title", "dispatch_quota", "pool_size", "running", "waiting",
+		"paused" };
+	json_t *answer = NULL;
+	int code = ax_client_list(&ctl->client, "/groups", 0, &answer);
+	if (code != AX_EXIT_OK)
+		return code;
+	struct ax_table table;
+	ax_table_init(&table, heads);
+	size_t i;
+	const json_t *group;
+	json_array_foreach(json_object_get(answer, "items"), i, group) for (size_t k = 0; k < AX_COUNT(keys); k++)
+		ax_table_cell(&table, ax_json_text(&ctl->arena, group, keys[k]));
+	ax_report_list(ctl, answer, &table);
+	json_decref(answer);
+	return AX_EXIT_OK;
+}
+
+static int show(struct ax_ctl *ctl)
+{
+	json_t *group = NULL;
+	int code = ax_client_call(&ctl->client, "GET", path_of(ctl), NULL, &group);
+	if (code == AX_EXIT_OK)
+		ax_report_object(ctl, group);
+	json_decref(group);
+	return code;
+}
+
+/* The fields named by options, into `body`. */
+static int read_changes(struct ax_ctl *ctl, json_t *body)
+{
+	int64_t quota = -1, pool = -1;
+	int code = ax_ctl_opt_i64(ctl, "quota", 1, 100000, &quota);
+	if (code == AX_EXIT_OK)
+		code = ax_ctl_opt_i64(ctl, "pool-size", 1, 10000, &pool);
+	if (quota > 0)
+		json_object_set_new(body, "dispatch_quota", json_integer(quota));
+	if (pool > 0)
+		json_object_set_new(body, "pool_size", json_integer(pool));
+	if (ax_args_has(&ctl->args, "title"))
+		json_object_set_new(body, "title", json_string(ax_args_get(&ctl->args, "title")));
+	if (ax_args_has(&ctl->args, "contacts"))
+		json_object_set_new(body, "contacts", json_string(ax_args_get(&ctl->args, "contacts")));
+	return code;
+}
+
+static int report(struct ax_ctl *ctl, const char *what, const json_t *group)
+{
+	if (ctl->json)
+		ax_print_json(stdout, group);
+	else
+		printf("%s group %s\n", what, ctl->args.operands[0]);
+	return AX_EXIT_OK;
+}
+
+static int create(struct ax_ctl *ctl)
+{
+	json_t *body = json_pack("{s:s}", "group_key", ctl->args.operands[0]), *group = NULL;
+	int code = read_changes(ctl, body);
+	if (code == AX_EXIT_OK)
+		code = ax_client_call(&ctl->client, "POST", "/groups", json_incref(body), &group);
+	if (code == AX_EXIT_OK)
+		code = report(ctl, "created", group);
+	json_decref(body);
+	json_decref(group);
+	return code;
+}
+
+/* PATCH with the version just read, so that a change made meanwhile is not overwritten. */
+static int patch(struct ax_ctl *ctl, const char *what, json_t *body)
+{
+	json_t *old = NULL, *group = NULL;
+	int code = ax_client_call(&ctl->client, "GET", path_of(ctl), NULL, &old);
+	if (code == AX_EXIT_OK) {
+		json_object_set(body, "version", json_object_get(old, "version"));
+		code = ax_client_call(&ctl->client, "PATCH", path_of(ctl), json_incref(body), &group);
+	}
+	if (code == AX_EXIT_OK)
+		code = report(ctl, what, group);
+	json_decref(old);
+	json_decref(group);
+	json_decref(body);
+	return code;
+}
+
+static int update(struct ax_ctl *ctl)
+{
+	json_t *body = json_object();
+	int code = read_changes(ctl, body);
+	if (code == AX_EXIT_OK && json_object_size(body) == 0)
+		code = ax_ctl_fail(AX_EXIT_USAGE, "", "nothing to change: name a field, as in --quota 100");
+	if (code == AX_EXIT_OK)
+		return patch(ctl, "updated", body);
+	json_decref(body);
+	return code;
+}
+
+static int pause_group(struct ax_ctl *ctl)
+{
+	return patch(ctl, "paused", json_pack("{s:b}", "paused", 1));
+}
+
+static int resume(struct ax_ctl *ctl)
+{
+	return patch(ctl, "resumed", json_pack("{s:b}", "paused", 0));
+}
+
+static int delete (struct ax_ctl *ctl)
+{
+	int code = ax_client_call(&ctl->client, "DELETE", path_of(ctl), NULL, NULL);
+	if (code == AX_EXIT_OK && ctl->json)
+		ax_print_json(stdout, json_null());
+	else if (code == AX_EXIT_OK)
+		printf("deleted group %s\n", ctl->args.operands[0]);
+	return code;
+}
+
+const struct ax_verb ax_group_verbs[] = {
+	{ "list", "", 0, 0, "groups with their quotas and load", NULL, list, false },
+	{ "show", "GROUP", 1, 1, "one group", NULL, show, false },
+	{ "create", "GROUP", 1, 1, "make a group", change_opts, create, false },
+	{ "update", "GROUP", 1, 1, "change the fields named", change_opts, update, false },
+	{ "pause", "GROUP", 1, 1, "give out no runs of this group", NULL, pause_group, false },
+	{ "resume", "GROUP", 1, 1, "give out runs again", NULL, resume, false },
+	{ "delete", "GROUP", 1, 1, "delete an empty group", NULL, delete, false },
+	{ 0 },
+};

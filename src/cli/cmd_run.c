@@ -1,0 +1,297 @@
+#include <stdio.h>
+#include <string.h>
+#include "cli/ctl.h"
+#include "cli/follow.h"
+#include "cli/print.h"
+#include "cli/report.h"
+#include "cli/value.h"
+
+/* ---- list ---- */
+
+static const struct ax_opt list_opts[] = {
+	{ "task", NULL, "TASK", "only of this task (id, GROUP/NAME, NAME)" },
+	{ "group", "group-key", "G", "only of this group" },
+	{ "status", NULL, "A,B", "only in these states" },
+	{ "kind", NULL, "K", "schedule, miss, delay, event, manual, chain" },
+	{ "worker", NULL, "W", "only on this worker" },
+	{ "from", NULL, "TIME", "due at or after (RFC 3339, -24h)" },
+	{ "to", NULL, "TIME", "due before" },
+	{ "live", NULL, NULL, "only those that have not ended" },
+	{ "limit", NULL, "N", "at most so many, 0 for all (50)" },
+	{ 0 },
+};
+
+static const char *time_opt(struct ax_ctl *ctl, const char *name, int *code)
+{
+	int64_t ms = -1;
+	if (*code == AX_EXIT_OK)
+		*code = ax_ctl_opt_time(ctl, name, &ms);
+	return ms >= 0 ? ax_sprintf(&ctl->arena, "%lld", (long long)ms) : NULL;
+}
+
+static int list_path(struct ax_ctl *ctl, struct ax_buf *path)
+{
+	const char *operand = ax_args_get(&ctl->args, "task"), *task_id = NULL;
+	int code = AX_EXIT_OK;
+	if (operand != NULL) {
+		json_t *task = NULL;
+		code = ax_ctl_task(ctl, operand, &task);
+		if (code == AX_EXIT_OK)
+			task_id = ax_strdup(&ctl->arena, ax_json_text(&ctl->arena, task, "id"));
+		json_decref(task);
+	}
+	const char *from = time_opt(ctl, "from", &code), *to = time_opt(ctl, "to", &code);
+	ax_buf_adds(path, "/runs");
+	ax_value_query(path, "task_id", task_id);
+	ax_value_query(path, "group_key", ax_args_get(&ctl->args, "group"));
+	ax_value_query(path, "status", ax_args_get(&ctl->args, "status"));
+	ax_value_query(path, "kind", ax_args_get(&ctl->args, "kind"));
+	ax_value_query(path, "worker", ax_args_get(&ctl->args, "worker"));
+	ax_value_query(path, "from", from);
+	ax_value_query(path, "to", to);
+	ax_value_query(path, "live", ax_args_has(&ctl->args, "live") ? "true" : NULL);
+	return code;
+}
+
+/* "exit 3", "lost": why a run stands where it does, in a word. */
+static const char *why(struct ax_arena *arena, const json_t *run)
+{
+	const char *reason = ax_json_text(arena, run, "reason"), *code = ax_json_text(arena, run, "result_code");
+	if (*reason == '\0')
+		return ax_json_text(arena, run, "waiting_for");
+	return *code != '\0' ? ax_sprintf(arena, "%s %s", reason, code) : reason;
+}
+
+static void add_row(struct ax_arena *arena, struct ax_table *table, const json_t *run)
+{
+	int64_t ms = ax_json_int(run, "duration_ms");
+	bool timed = json_is_integer(json_object_get(run, "duration_ms"));
+	ax_table_cell(table, ax_json_text(arena, run, "gid"));
+	ax_table_cell(table,
+		ax_sprintf(
+			arena, "%s/%s", ax_json_text(arena, run, "group_key"), ax_json_text(arena, run, "task_name")));
+	ax_table_cell(table, ax_json_text(arena, run, "kind"));
+	ax_table_cell(table, ax_json_time(arena, run, "trigger_time"));
+	ax_table_cell(table, ax_json_text(arena, run, "status"));
+	ax_table_cell(table, why(arena, run));
+	ax_table_cell(table, ax_json_text(arena, run, "attempt"));
+	ax_table_cell(table, timed ? ax_print_duration(arena, ms) : "");
+	ax_table_cell(table, ax_json_text(arena, run, "worker"));
+}
+
+static void report_runs(struct ax_ctl *ctl, const json_t *answer)
+{
+	static const char *const heads[] = { ">GID", "TASK", "KIND", "DUE", "STATUS", "WHY", ">TRY", ">TOOK", "WORKER",
+		NULL };
+	struct ax_table table;
+	ax_table_init(&table, heads);
+	size_t i;
+	const json_t *run;
+	json_array_foreach(json_object_get(answer, "items"), i, run) add_row(&ctl->arena, &table, run);
+	ax_report_list(ctl, answer, &table);
+}
+
+static int list(struct ax_ctl *ctl)
+{
+	int64_t limit = 50;
+	int code = ax_ctl_opt_i64(ctl, "limit", 0, 1000000, &limit);
+	if (code != AX_EXIT_OK)
+		return code;
+	struct ax_buf path;
+	ax_buf_init(&path, 65536);
+	json_t *answer = NULL;
+	code = list_path(ctl, &path);
+	if (code == AX_EXIT_OK)
+		code = ax_client_list(&ctl->client, path.data, (size_t)limit, &answer);
+	ax_buf_done(&path);
+	if (code == AX_EXIT_OK)
+		report_runs(ctl, answer);
+	json_decref(answer);
+	return code;
+}
+
+/* ---- show ---- */
+
+/* Operand 0, checked to be a gid. */
+static int gid_of(struct ax_ctl *ctl, const char **ret)
+{
+	const char *gid = ctl->args.operands[0];
+	if (*gid == '\0' || gid[strspn(gid, "0123456789")] != '\0')
+		return ax_ctl_fail(AX_EXIT_USAGE, "GID", "\"%s\" is no run id; `axctl run list` shows them", gid);
+	*ret = gid;
+	return AX_EXIT_OK;
+}
+
+static void print_attempts(struct ax_ctl *ctl, const json_t *run)
+{
+	static const char *const heads[] = { ">TRY", ">FENCE", "WORKER", "STARTED", "ENDED", "OUTCOME", ">CODE",
+		"MESSAGE", NULL };
+	struct ax_table table;
+	ax_table_init(&table, heads);
+	size_t i;
+	const json_t *item;
+	json_array_foreach(json_object_get(run, "attempts"), i, item)
+	{
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "attempt"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "fence"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "worker"));
+		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "start_time"));
+		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "end_time"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "outcome"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "code"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "message"));
+	}
+	if (table.n_cells > 0) {
+		puts("\nattempts");
+		ax_table_print(&table, stdout);
+	}
+	ax_table_done(&table);
+}
+
+static void print_timeline(struct ax_ctl *ctl, const json_t *run)
+{
+	static const char *const heads[] = { "TIME", "EVENT", "WHAT", NULL };
+	struct ax_table table;
+	ax_table_init(&table, heads);
+	size_t i;
+	const json_t *item;
+	json_array_foreach(json_object_get(run, "timeline"), i, item)
+	{
+		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "time"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "event"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "text"));
+	}
+	if (table.n_cells > 0) {
+		puts("\ntimeline");
+		ax_table_print(&table, stdout);
+	}
+	ax_table_done(&table);
+}
+
+static int show(struct ax_ctl *ctl)
+{
+	const char *gid;
+	json_t *run = NULL;
+	int code = gid_of(ctl, &gid);
+	if (code == AX_EXIT_OK)
+		code = ax_client_call(&ctl->client, "GET", ax_sprintf(&ctl->arena, "/runs/%s", gid), NULL, &run);
+	if (code == AX_EXIT_OK && ctl->json) {
+		ax_print_json(stdout, run);
+	} else if (code == AX_EXIT_OK) {
+		json_t *plain = json_copy(run);
+		json_object_del(plain, "attempts");
+		json_object_del(plain, "timeline");
+		ax_report_object(ctl, plain);
+		json_decref(plain);
+		print_attempts(ctl, run);
+		print_timeline(ctl, run);
+	}
+	json_decref(run);
+	return code;
+}
+
+/* ---- log ---- */
+
+static const struct ax_opt log_opts[] = {
+	{ "follow", "f", NULL, "go on until the run ends; exit 1 unless it succeeds" },
+	{ "fence", NULL, "N", "only of the attempt with this fence" },
+	{ 0 },
+};
+
+static int print_log(struct ax_ctl *ctl)
+{
+	const char *gid;
+	int64_t fence = -1;
+	int code = gid_of(ctl, &gid);
+	if (code == AX_EXIT_OK)
+		code = ax_ctl_opt_i64(ctl, "fence", 0, INT64_MAX, &fence);
+	if (code != AX_EXIT_OK)
+		return code;
+	if (ax_args_has(&ctl->args, "follow"))
+		return ax_follow_run(ctl, gid);
+	return ax_follow_print_once(ctl, gid, fence);
+}
+
+/* ---- cancel, retry, rerun, resolve ---- */
+
+static const struct ax_opt cancel_opts[] = {
+	{ "reason", NULL, "TEXT", "why; shown with the run" },
+	{ "wait", NULL, NULL, "wait until it has ended" },
+	{ 0 },
+};
+static const struct ax_opt retry_opts[] = {
+	{ "wait", NULL, NULL, "wait for its end; exit 1 unless it succeeds" },
+	{ 0 },
+};
+static const struct ax_opt resolve_opts[] = {
+	{ "note", NULL, "TEXT", "why; kept with the run" },
+	{ 0 },
+};
+
+static int act(struct ax_ctl *ctl, const char *word, json_t *body, json_t **ret)
+{
+	const char *gid;
+	int code = gid_of(ctl, &gid);
+	if (code != AX_EXIT_OK) {
+		json_decref(body);
+		return code;
+	}
+	return ax_client_call(&ctl->client, "POST", ax_sprintf(&ctl->arena, "/runs/%s/%s", gid, word), body, ret);
+}
+
+static int act_and_report(struct ax_ctl *ctl, const char *word, json_t *body)
+{
+	json_t *run = NULL;
+	int code = act(ctl, word, body, &run);
+	if (code == AX_EXIT_OK)
+		code = ax_report_run(ctl, run, ax_args_has(&ctl->args, "wait"));
+	json_decref(run);
+	return code;
+}
+
+static int cancel(struct ax_ctl *ctl)
+{
+	const char *reason = ax_args_get(&ctl->args, "reason");
+	int code = act_and_report(ctl, "cancel", reason != NULL ? json_pack("{s:s}", "reason", reason) : json_object());
+	return code == AX_EXIT_NO ? AX_EXIT_OK : code; /* that it ended otherwise than in success was the wish */
+}
+
+static int retry(struct ax_ctl *ctl)
+{
+	return act_and_report(ctl, "retry", json_object());
+}
+
+static int rerun(struct ax_ctl *ctl)
+{
+	return act_and_report(ctl, "rerun", json_object());
+}
+
+static int resolve(struct ax_ctl *ctl)
+{
+	const char *note = ax_args_get(&ctl->args, "note");
+	json_t *body = json_pack("{s:s}", "action", ctl->args.operands[1]), *answer = NULL;
+	if (note != NULL)
+		json_object_set_new(body, "note", json_string(note));
+	int code = act(ctl, "resolve", body, &answer);
+	if (code == AX_EXIT_OK && ctl->json) {
+		ax_print_json(stdout, answer);
+	} else if (code == AX_EXIT_OK) {
+		ax_report_run_line(ctl, json_object_get(answer, "run"));
+		size_t i;
+		const json_t *run;
+		json_array_foreach(json_object_get(answer, "runs"), i, run) ax_report_run_line(ctl, run);
+	}
+	json_decref(answer);
+	return code;
+}
+
+const struct ax_verb ax_run_verbs[] = {
+	{ "list", "", 0, 0, "runs, newest first", list_opts, list, false },
+	{ "show", "GID", 1, 1, "one run with its attempts and what happened when", NULL, show, false },
+	{ "log", "GID", 1, 1, "what it printed", log_opts, print_log, false },
+	{ "cancel", "GID", 1, 1, "stop it", cancel_opts, cancel, false },
+	{ "retry", "GID", 1, 1, "try a RETRYING run now", retry_opts, retry, false },
+	{ "rerun", "GID", 1, 1, "make a new run of one that has ended", retry_opts, rerun, false },
+	{ "resolve", "GID run|run_all|dismiss", 2, 2, "decide about a MISSED run", resolve_opts, resolve, false },
+	{ 0 },
+};

@@ -1,0 +1,576 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "cli/ctl.h"
+#include "cli/print.h"
+#include "cli/report.h"
+#include "cli/value.h"
+
+/* Options that set a field of the task: option, field, how the value is read. */
+enum kind { TEXT, NUMBER, JSON };
+static const struct {
+	const char *opt, *field;
+	enum kind kind;
+} fields[] = {
+	{ "group", "group_key", TEXT },
+	{ "name", "task_name", TEXT },
+	{ "type", "task_type", TEXT },
+	{ "cron", "cron_expr", TEXT },
+	{ "dialect", "dialect", TEXT },
+	{ "time-zone", "time_zone", TEXT },
+	{ "executor", "executor_key", TEXT },
+	{ "param", "biz_param", JSON },
+	{ "timeout", "timeout_seconds", NUMBER },
+	{ "grace", "grace_seconds", NUMBER },
+	{ "retries", "retry_count", NUMBER },
+	{ "priority", "priority", NUMBER },
+	{ "overlap", "overlap", TEXT },
+	{ "overlap-max", "overlap_max", NUMBER },
+	{ "misfire", "misfire", TEXT },
+	{ "window", "window_seconds", NUMBER },
+	{ "on-lost", "on_lost", TEXT },
+	{ "lost-limit", "lost_limit", NUMBER },
+	{ "on-unreachable", "on_unreachable", TEXT },
+	{ "start", "start", TEXT },
+	{ "owner", "owner", TEXT },
+	{ "notes", "notes", TEXT },
+};
+
+#define FIELD_OPTS                                                                                                     \
+	{ "file", NULL, "F", "the task as JSON from a file, \"-\" for standard input" },                               \
+		{ "group", "group-key", "G", "group (default)" },                                                      \
+		{ "name", "task-name", "N", "name, unique in the group" },                                             \
+		{ "type", "task-type", "T", "scheduled, delay" },                                                      \
+		{ "cron", "cron-expr", "EXPR", "when: cron, @daily, @every 90s, @after 30s, @at TIME" },               \
+		{ "dialect", NULL, "D", "unix, quartz, spring" },                                                      \
+		{ "time-zone", "tz", "Z", "IANA zone of the schedule (UTC)" },                                         \
+		{ "executor", "executor-key", "E", "what runs it: exec, http, or a worker's function" },               \
+		{ "param", "biz-param", "JSON", "its parameter; \"@FILE\" reads it from a file" },                     \
+		{ "script", NULL, "TEXT", "executor exec: text for the shell" },                                       \
+		{ "url", NULL, "URL", "executor http: the address to call" },                                          \
+		{ "timeout", "timeout-seconds", "S", "seconds, 0: no limit (60)" },                                    \
+		{ "grace", "grace-seconds", "S", "seconds between TERM and KILL (5)" },                                \
+		{ "retries", "retry-count", "N", "retries after a failure (3)" },                                      \
+		{ "priority", NULL, "P", "1 to 10, 10 is the most urgent (5)" },                                       \
+		{ "overlap", NULL, "O", "queue, skip, replace, allow" },                                               \
+		{ "overlap-max", NULL, "N", "with overlap allow: at most so many at once" },                           \
+		{ "misfire", NULL, "M", "fire_once, fire_all, skip" },                                                 \
+		{ "window", "window-seconds", "S", "how late a fire may still run (600)" },                            \
+		{ "on-lost", NULL, "L", "retry, fail" }, { "lost-limit", NULL, "N", "lost attempts allowed (3)" },     \
+		{ "on-unreachable", NULL, "U", "kill, continue" }, { "start", NULL, "S", "optimistic, confirmed" },    \
+		{ "owner", NULL, "TEXT", "who is asked about it" },                                                    \
+	{                                                                                                              \
+		"notes", NULL, "TEXT", "free text"                                                                     \
+	}
+
+/* ---- list, show ---- */
+
+static const struct ax_opt list_opts[] = {
+	{ "group", "group-key", "G", "only this group" },
+	{ "status", NULL, "S", "created, enabled, paused" },
+	{ "type", "task-type", "T", "scheduled, delay" },
+	{ "q", "search", "TEXT", "part of the name" },
+	{ "limit", NULL, "N", "at most so many, 0 for all (0)" },
+	{ 0 },
+};
+
+static const char *schedule_of(struct ax_arena *arena, const json_t *task)
+{
+	const char *expr = ax_json_text(arena, task, "cron_expr");
+	const char *zone = ax_json_text(arena, task, "time_zone");
+	if (*expr == '\0')
+		return ax_json_text(arena, task, "task_type");
+	return strcmp(zone, "UTC") == 0 || *zone == '\0' ? expr : ax_sprintf(arena, "%s (%s)", expr, zone);
+}
+
+static const char *name_of(struct ax_arena *arena, const json_t *object)
+{
+	return ax_sprintf(
+		arena, "%s/%s", ax_json_text(arena, object, "group_key"), ax_json_text(arena, object, "task_name"));
+}
+
+static int list(struct ax_ctl *ctl)
+{
+	static const char *const heads[] = { ">ID", "TASK", "STATUS", "SCHEDULE", "NEXT", "LAST RUN", NULL };
+	int64_t limit = 0;
+	int code = ax_ctl_opt_i64(ctl, "limit", 0, 1000000, &limit);
+	if (code != AX_EXIT_OK)
+		return code;
+	struct ax_buf path;
+	ax_buf_init(&path, 65536);
+	ax_buf_adds(&path, "/tasks");
+	ax_value_query(&path, "group_key", ax_args_get(&ctl->args, "group"));
+	ax_value_query(&path, "status", ax_args_get(&ctl->args, "status"));
+	ax_value_query(&path, "task_type", ax_args_get(&ctl->args, "type"));
+	ax_value_query(&path, "q", ax_args_get(&ctl->args, "q"));
+	json_t *answer = NULL;
+	code = ax_client_list(&ctl->client, path.data, (size_t)limit, &answer);
+	ax_buf_done(&path);
+	if (code != AX_EXIT_OK)
+		return code;
+	struct ax_table table;
+	ax_table_init(&table, heads);
+	size_t i;
+	const json_t *task;
+	json_array_foreach(json_object_get(answer, "items"), i, task)
+	{
+		ax_table_cell(&table, ax_json_text(&ctl->arena, task, "id"));
+		ax_table_cell(&table, name_of(&ctl->arena, task));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, task, "status"));
+		ax_table_cell(&table, schedule_of(&ctl->arena, task));
+		ax_table_cell(&table, ax_json_time(&ctl->arena, task, "next_trigger_time"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, json_object_get(task, "last_run"), "status"));
+	}
+	ax_report_list(ctl, answer, &table);
+	json_decref(answer);
+	return AX_EXIT_OK;
+}
+
+static int show(struct ax_ctl *ctl)
+{
+	json_t *task = NULL;
+	int code = ax_ctl_task(ctl, ctl->args.operands[0], &task);
+	if (code == AX_EXIT_OK)
+		ax_report_object(ctl, task);
+	json_decref(task);
+	return code;
+}
+
+/* ---- create, update ---- */
+
+static const struct ax_opt create_opts[] = {
+	FIELD_OPTS,
+	{ "disabled", NULL, NULL, "create it without enabling it" },
+	{ "key", "idempotency-key", "K", "the same key and task again: the first answer" },
+	{ 0 },
+};
+static const struct ax_opt update_opts[] = { FIELD_OPTS, { 0 } };
+
+/* Takes over `value` (NULL: out of memory or bad text, refused). */
+static int set(json_t *task, const char *field, json_t *value)
+{
+	if (value == NULL || json_object_set_new(task, field, value) != 0)
+		return ax_ctl_fail(AX_EXIT_USAGE, field, "not UTF-8 text");
+	return AX_EXIT_OK;
+}
+
+static int set_field(struct ax_ctl *ctl, json_t *task, size_t i)
+{
+	const char *text = ax_args_get(&ctl->args, fields[i].opt);
+	int64_t number = 0;
+	json_t *value = NULL;
+	int code = AX_EXIT_OK;
+	if (text == NULL)
+		return AX_EXIT_OK;
+	if (fields[i].kind == TEXT) {
+		value = json_string(text);
+	} else if (fields[i].kind == NUMBER) {
+		code = ax_ctl_opt_i64(ctl, fields[i].opt, 0, INT32_MAX, &number);
+		value = json_integer(number);
+	} else {
+		code = ax_ctl_json(ctl, fields[i].opt, text, &value);
+	}
+	return code == AX_EXIT_OK ? set(task, fields[i].field, value) : code;
+}
+
+/* `-- PROGRAM ARG…`, --script and --url: the built-in executors without writing JSON. */
+static int set_executor(struct ax_ctl *ctl, json_t *task)
+{
+	const char *script = ax_args_get(&ctl->args, "script"), *url = ax_args_get(&ctl->args, "url");
+	if ((script != NULL) + (url != NULL) + (ctl->args.n_rest > 0) + ax_args_has(&ctl->args, "param") > 1)
+		return ax_ctl_fail(
+			AX_EXIT_USAGE, "--param", "give only one of --param, --script, --url and `-- PROGRAM`");
+	json_t *param = NULL;
+	if (script != NULL) {
+		param = json_pack("{s:s}", "script", script);
+	} else if (url != NULL) {
+		param = json_pack("{s:s}", "url", url);
+	} else if (ctl->args.n_rest > 0) {
+		json_t *argv = json_array();
+		for (int i = 0; i < ctl->args.n_rest; i++)
+			json_array_append_new(argv, json_string(ctl->args.rest[i]));
+		param = json_pack("{s:o}", "argv", argv);
+	} else {
+		return AX_EXIT_OK;
+	}
+	int code = set(task, "biz_param", param);
+	if (code == AX_EXIT_OK && !ax_args_has(&ctl->args, "executor"))
+		code = set(task, "executor_key", json_string(url != NULL ? "http" : "exec"));
+	return code;
+}
+
+/* What the server adds to a task and does not take back. */
+static void drop_shown(json_t *task)
+{
+	static const char *const shown[] = { "id", "create_time", "update_time", "updated_by", "next_trigger_time",
+		"last_trigger_time", "exhausted", "last_run", "schedule_text", "warnings" };
+	for (size_t i = 0; i < AX_COUNT(shown); i++)
+		json_object_del(task, shown[i]);
+}
+
+/* --file, then the other options over it. *ret is an object, or an array of them when the file holds one. */
+static int read_definition(struct ax_ctl *ctl, json_t **ret)
+{
+	const char *file = ax_args_get(&ctl->args, "file");
+	json_t *task = NULL;
+	int code = AX_EXIT_OK;
+	if (file != NULL)
+		code = ax_ctl_json(
+			ctl, "--file", strcmp(file, "-") == 0 ? "-" : ax_sprintf(&ctl->arena, "@%s", file), &task);
+	else
+		task = json_object();
+	if (code != AX_EXIT_OK)
+		return code;
+	json_t *inner = json_object_get(task, "tasks") != NULL ? json_object_get(task, "tasks")
+							       : json_object_get(task, "items");
+	if (json_is_array(inner)) {
+		json_incref(inner);
+		json_decref(task);
+		task = inner;
+	}
+	for (size_t i = 0; code == AX_EXIT_OK && json_is_object(task) && i < AX_COUNT(fields); i++)
+		code = set_field(ctl, task, i);
+	if (code == AX_EXIT_OK && json_is_object(task))
+		code = set_executor(ctl, task);
+	if (code == AX_EXIT_OK && !json_is_object(task) && !json_is_array(task))
+		code = ax_ctl_fail(AX_EXIT_USAGE, "--file", "a task is a JSON object, several are an array");
+	if (code != AX_EXIT_OK)
+		json_decref(task);
+	else
+		*ret = task;
+	return code;
+}
+
+static int create_many(struct ax_ctl *ctl, json_t *tasks)
+{
+	size_t i;
+	json_t *task;
+	json_array_foreach(tasks, i, task)
+	{
+		drop_shown(task);
+		json_object_del(task, "version");
+	}
+	json_t *answer = NULL;
+	int code = ax_client_call(&ctl->client, "POST", "/tasks/batch", json_pack("{s:o}", "tasks", tasks), &answer);
+	if (code != AX_EXIT_OK)
+		return code;
+	if (ctl->json)
+		ax_print_json(stdout, answer);
+	else
+		printf("created %zu tasks\n", json_array_size(json_object_get(answer, "items")));
+	json_decref(answer);
+	return AX_EXIT_OK;
+}
+
+static void print_warnings(struct ax_ctl *ctl, const json_t *task)
+{
+	size_t i;
+	const json_t *warning;
+	json_array_foreach(json_object_get(task, "warnings"), i, warning)
+	{
+		if (json_is_string(warning) && !ctl->json)
+			ax_print_field(stdout, "  warning:", json_string_value(warning));
+	}
+}
+
+/* "created 17 default/nightly: at 02:30 every day, next 2026-…Z" */
+static int report_task(struct ax_ctl *ctl, const char *what, const json_t *task)
+{
+	if (ctl->json) {
+		ax_print_json(stdout, task);
+		return AX_EXIT_OK;
+	}
+	struct ax_buf line;
+	ax_buf_init(&line, 65536);
+	const char *words = ax_json_text(&ctl->arena, task, "schedule_text");
+	const char *next = ax_json_time(&ctl->arena, task, "next_trigger_time");
+	ax_print_clean(ax_sprintf(&ctl->arena, "%s %s %s%s%s%s%s", what, ax_json_text(&ctl->arena, task, "id"),
+			       name_of(&ctl->arena, task), *words != '\0' ? ": " : "", words,
+			       *next != '\0' ? ", next " : "", next),
+		&line);
+	puts(line.data);
+	ax_buf_done(&line);
+	print_warnings(ctl, task);
+	return AX_EXIT_OK;
+}
+
+static int create(struct ax_ctl *ctl)
+{
+	json_t *task = NULL, *answer = NULL;
+	int code = read_definition(ctl, &task);
+	if (code != AX_EXIT_OK)
+		return code;
+	if (json_is_array(task))
+		return create_many(ctl, task);
+	drop_shown(task);
+	json_object_del(task, "version");
+	if (ctl->args.n_operands == 1) { /* [GROUP/]NAME */
+		const char *name = ctl->args.operands[0], *slash = strchr(name, '/');
+		if (slash != NULL)
+			code = set(task, "group_key", json_stringn(name, (size_t)(slash - name)));
+		if (code == AX_EXIT_OK)
+			code = set(task, "task_name", json_string(slash != NULL ? slash + 1 : name));
+	}
+	if (ax_args_has(&ctl->args, "disabled"))
+		json_object_set_new(task, "status", json_string("created"));
+	if (code != AX_EXIT_OK) {
+		json_decref(task);
+		return code;
+	}
+	ctl->client.idempotency_key = ax_args_get(&ctl->args, "key");
+	code = ax_client_call(&ctl->client, "POST", "/tasks", task, &answer);
+	if (code == AX_EXIT_OK)
+		code = report_task(ctl, "created", answer);
+	json_decref(answer);
+	return code;
+}
+
+static int update(struct ax_ctl *ctl)
+{
+	json_t *task = NULL, *changes = NULL, *answer = NULL;
+	int code = read_definition(ctl, &changes);
+	if (code != AX_EXIT_OK)
+		return code;
+	if (!json_is_object(changes)) {
+		code = ax_ctl_fail(AX_EXIT_USAGE, "--file", "update changes one task: give an object");
+		goto out;
+	}
+	drop_shown(changes);
+	json_object_del(changes, "status"); /* has verbs of its own */
+	if (json_object_size(changes) == 0 || (json_object_size(changes) == 1 && json_object_get(changes, "version"))) {
+		code = ax_ctl_fail(AX_EXIT_USAGE, "", "nothing to change: name a field, as in --cron \"0 3 * * *\"");
+		goto out;
+	}
+	code = ax_ctl_task(ctl, ctl->args.operands[0], &task);
+	if (code != AX_EXIT_OK)
+		goto out;
+	if (json_object_get(changes, "version") == NULL)
+		json_object_set(changes, "version", json_object_get(task, "version"));
+	code = ax_client_call(&ctl->client, "PATCH",
+		ax_sprintf(&ctl->arena, "/tasks/%s", ax_json_text(&ctl->arena, task, "id")), json_incref(changes),
+		&answer);
+	if (code == AX_EXIT_OK)
+		code = report_task(ctl, "updated", answer);
+out:
+	json_decref(answer);
+	json_decref(task);
+	json_decref(changes);
+	return code;
+}
+
+/* ---- pause, resume, delete ---- */
+
+static const struct ax_opt pause_opts[] = {
+	{ "reason", NULL, "TEXT", "why; kept in the log of changes" },
+	{ 0 },
+};
+static const struct ax_opt delete_opts[] = {
+	{ "force", NULL, NULL, "cancel its live runs first" },
+	{ 0 },
+};
+
+/* POST /tasks/{id}/WORD for the task of operand 0. */
+static int act(struct ax_ctl *ctl, const char *method, const char *tail, json_t *body, json_t **ret_task, json_t **ret)
+{
+	int code = ax_ctl_task(ctl, ctl->args.operands[0], ret_task);
+	if (code != AX_EXIT_OK) {
+		json_decref(body);
+		return code;
+	}
+	const char *path = ax_sprintf(&ctl->arena, "/tasks/%s%s", ax_json_text(&ctl->arena, *ret_task, "id"), tail);
+	return ax_client_call(&ctl->client, method, path, body, ret);
+}
+
+static int pause_task(struct ax_ctl *ctl)
+{
+	const char *reason = ax_args_get(&ctl->args, "reason");
+	json_t *task = NULL, *answer = NULL;
+	int code = act(ctl, "POST", "/pause", reason != NULL ? json_pack("{s:s}", "reason", reason) : json_object(),
+		&task, &answer);
+	if (code == AX_EXIT_OK && ctl->json) {
+		ax_print_json(stdout, answer);
+	} else if (code == AX_EXIT_OK) {
+		report_task(ctl, "paused", json_object_get(answer, "task"));
+		size_t i;
+		const json_t *gid;
+		json_array_foreach(json_object_get(answer, "given_out"), i, gid)
+			printf("  run %s was already given out\n", json_string_value(gid));
+	}
+	json_decref(answer);
+	json_decref(task);
+	return code;
+}
+
+static int resume(struct ax_ctl *ctl)
+{
+	json_t *task = NULL, *answer = NULL;
+	int code = act(ctl, "POST", "/resume", json_object(), &task, &answer);
+	if (code == AX_EXIT_OK)
+		code = report_task(ctl, "resumed", answer);
+	json_decref(answer);
+	json_decref(task);
+	return code;
+}
+
+static int delete (struct ax_ctl *ctl)
+{
+	json_t *task = NULL;
+	int code = act(ctl, "DELETE", ax_args_has(&ctl->args, "force") ? "?force=true" : "", NULL, &task, NULL);
+	if (code == AX_EXIT_OK && ctl->json)
+		ax_print_json(stdout, task);
+	else if (code == AX_EXIT_OK)
+		report_task(ctl, "deleted", task);
+	json_decref(task);
+	return code;
+}
+
+/* ---- trigger ---- */
+
+static const struct ax_opt trigger_opts[] = {
+	{ "params", NULL, "JSON", "parameters of this run; \"@FILE\" reads them from a file" },
+	{ "delay", NULL, "D", "later by so much: 90s, 1h30m (delay tasks)" },
+	{ "at", NULL, "TIME", "at an instant: RFC 3339, +10m (delay tasks)" },
+	{ "dedup-key", NULL, "K", "one run per key, whoever asks" },
+	{ "key", "idempotency-key", "K", "the same request again: the first answer" },
+	{ "wait", NULL, NULL, "wait for its end; exit 1 unless it succeeds" },
+	{ 0 },
+};
+
+static int trigger_body(struct ax_ctl *ctl, json_t **ret)
+{
+	const char *params = ax_args_get(&ctl->args, "params"), *dedup = ax_args_get(&ctl->args, "dedup-key");
+	int64_t delay_ms = -1, at_ms = -1;
+	json_t *value = NULL, *body;
+	int code = ax_ctl_opt_duration(ctl, "delay", &delay_ms);
+	if (code == AX_EXIT_OK)
+		code = ax_ctl_opt_time(ctl, "at", &at_ms);
+	if (code == AX_EXIT_OK && delay_ms >= 0 && at_ms >= 0)
+		code = ax_ctl_fail(AX_EXIT_USAGE, "--at", "give --delay or --at, not both");
+	if (code == AX_EXIT_OK && params != NULL)
+		code = ax_ctl_json(ctl, "--params", params, &value);
+	if (code != AX_EXIT_OK)
+		return code;
+	body = json_object();
+	if (value != NULL)
+		json_object_set_new(body, "params", value);
+	if (delay_ms >= 0)
+		json_object_set_new(body, "delay_ms", json_integer(delay_ms));
+	if (at_ms >= 0)
+		json_object_set_new(body, "run_at", json_integer(at_ms));
+	if (dedup != NULL)
+		json_object_set_new(body, "dedup_key", json_string(dedup));
+	*ret = body;
+	return AX_EXIT_OK;
+}
+
+static int trigger(struct ax_ctl *ctl)
+{
+	json_t *task = NULL, *run = NULL, *body = NULL;
+	int code = trigger_body(ctl, &body);
+	if (code != AX_EXIT_OK)
+		return code;
+	code = ax_ctl_task(ctl, ctl->args.operands[0], &task);
+	if (code != AX_EXIT_OK) {
+		json_decref(body);
+		return code;
+	}
+	const char *path = ax_sprintf(&ctl->arena, "/tasks/%s/runs", ax_json_text(&ctl->arena, task, "id"));
+	ctl->client.idempotency_key = ax_args_get(&ctl->args, "key");
+	code = ax_client_call(&ctl->client, "POST", path, body, &run);
+	if (code == AX_EXIT_OK)
+		code = ax_report_run(ctl, run, ax_args_has(&ctl->args, "wait"));
+	json_decref(run);
+	json_decref(task);
+	return code;
+}
+
+/* ---- next, versions ---- */
+
+static const struct ax_opt next_opts[] = {
+	{ "n", "count", "N", "how many (10)" },
+	{ "from", NULL, "TIME", "after this instant (now)" },
+	{ 0 },
+};
+
+static int next(struct ax_ctl *ctl)
+{
+	static const char *const heads[] = { "TIME (UTC)", "LOCAL", "ZONE", "NOTE", NULL };
+	int64_t n = 10, from_ms = -1;
+	int code = ax_ctl_opt_i64(ctl, "n", 1, 1000, &n);
+	if (code == AX_EXIT_OK)
+		code = ax_ctl_opt_time(ctl, "from", &from_ms);
+	if (code != AX_EXIT_OK)
+		return code;
+	json_t *task = NULL, *answer = NULL;
+	const char *tail = ax_sprintf(&ctl->arena, "/next?n=%" PRId64, n);
+	if (from_ms >= 0)
+		tail = ax_sprintf(&ctl->arena, "%s&from=%" PRId64, tail, from_ms);
+	code = act(ctl, "GET", tail, NULL, &task, &answer);
+	if (code == AX_EXIT_OK && ctl->json) {
+		ax_print_json(stdout, answer);
+	} else if (code == AX_EXIT_OK) {
+		struct ax_table table;
+		ax_table_init(&table, heads);
+		ax_print_field(stdout, "schedule", ax_json_text(&ctl->arena, answer, "words"));
+		print_warnings(ctl, answer);
+		size_t i;
+		const json_t *fire;
+		json_array_foreach(json_object_get(answer, "fires"), i, fire)
+		{
+			ax_table_cell(&table, ax_json_time(&ctl->arena, fire, "time"));
+			ax_table_cell(&table, ax_json_text(&ctl->arena, fire, "local"));
+			ax_table_cell(&table, ax_json_text(&ctl->arena, fire, "abbreviation"));
+			ax_table_cell(&table, ax_json_text(&ctl->arena, json_object_get(fire, "note"), "text"));
+		}
+		ax_table_print(&table, stdout);
+		ax_table_done(&table);
+	}
+	json_decref(answer);
+	json_decref(task);
+	return code;
+}
+
+static int versions(struct ax_ctl *ctl)
+{
+	static const char *const heads[] = { ">VERSION", "TIME", "AUTHOR", "SCHEDULE", "EXECUTOR", NULL };
+	json_t *task = NULL, *answer = NULL;
+	int code = ax_ctl_task(ctl, ctl->args.operands[0], &task);
+	if (code != AX_EXIT_OK)
+		return code;
+	code = ax_client_list(&ctl->client,
+		ax_sprintf(&ctl->arena, "/tasks/%s/versions", ax_json_text(&ctl->arena, task, "id")), 0, &answer);
+	json_decref(task);
+	if (code != AX_EXIT_OK)
+		return code;
+	struct ax_table table;
+	ax_table_init(&table, heads);
+	size_t i;
+	const json_t *item;
+	json_array_foreach(json_object_get(answer, "items"), i, item)
+	{
+		const json_t *definition = json_object_get(item, "definition");
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "version"));
+		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "time"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "author"));
+		ax_table_cell(&table, schedule_of(&ctl->arena, definition));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, definition, "executor_key"));
+	}
+	ax_report_list(ctl, answer, &table);
+	json_decref(answer);
+	return AX_EXIT_OK;
+}
+
+const struct ax_verb ax_task_verbs[] = {
+	{ "list", "", 0, 0, "tasks with their schedules, next fires and last runs", list_opts, list, false },
+	{ "show", "TASK", 1, 1, "one task (TASK: an id, GROUP/NAME, or NAME)", NULL, show, false },
+	{ "create", "[[GROUP/]NAME] [-- PROGRAM ARG…]", 0, 1, "make a task, or several from a file", create_opts,
+		create, false },
+	{ "update", "TASK [-- PROGRAM ARG…]", 1, 1, "change the fields named", update_opts, update, false },
+	{ "pause", "TASK", 1, 1, "no more fires until it is resumed", pause_opts, pause_task, false },
+	{ "resume", "TASK", 1, 1, "fire again", NULL, resume, false },
+	{ "trigger", "TASK", 1, 1, "run it now, or later", trigger_opts, trigger, false },
+	{ "delete", "TASK", 1, 1, "delete it", delete_opts, delete, false },
+	{ "next", "TASK", 1, 1, "its next fires, with what clock changes do to them", next_opts, next, false },
+	{ "versions", "TASK", 1, 1, "how its definition changed", NULL, versions, false },
+	{ 0 },
+};

@@ -1,0 +1,9 @@
+#ifndef AX_CLI_CMD_TOKEN_H
+#define AX_CLI_CMD_TOKEN_H
+
+#include "cli/ctl.h"
+
+/* Creates the token that `body` (taken over) describes, with the options --expire-days and --out of the command. */
+int ax_token_create(struct ax_ctl *ctl, json_t *body);
+
+#endif

@@ -1,0 +1,222 @@
+/* axctl: everything that the API can do, for people and scripts (docs/axctl.md). */
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "cli/ctl.h"
+#include "cli/print.h"
+
+const struct ax_opt ax_common_opts[] = {
+	{ "server", NULL, "URL", "the server's address (AX_SERVER)" },
+	{ "token", NULL, "T", "API token (AX_TOKEN)" },
+	{ "token-file", NULL, "F", "file that holds the token" },
+	{ "json", NULL, NULL, "print JSON" },
+	{ "help", "h", NULL, "this text" },
+	{ 0 },
+};
+
+static int run_version(struct ax_ctl *ctl);
+static int run_help(struct ax_ctl *ctl);
+
+static const struct ax_verb version_verbs[] = {
+	{ "", "", 0, 0, "the version of axctl", NULL, run_version, true },
+	{ 0 },
+};
+static const struct ax_verb help_verbs[] = {
+	{ "", "[COMMAND]", 0, 2, "how to call axctl, or one command", NULL, run_help, true },
+	{ 0 },
+};
+
+const struct ax_noun ax_nouns[] = {
+	{ "task", "tasks: list, create, change, pause, trigger", ax_task_verbs, NULL },
+	{ "run", "runs: look, follow their output, cancel, retry", ax_run_verbs, NULL },
+	{ "group", "groups and their quotas", ax_group_verbs, NULL },
+	{ "worker", "workers, and the tokens that let them in", ax_worker_verbs, NULL },
+	{ "token", "API tokens", ax_token_verbs, NULL },
+	{ "audit", "is every expected fire accounted for?", ax_audit_verbs, NULL },
+	{ "setup", "make the first administrator", ax_setup_verbs, NULL },
+	{ "completion", "completion for bash or zsh", ax_completion_verbs, NULL },
+	{ "version", "the version of axctl", version_verbs, NULL },
+	{ "help", "how to call axctl", help_verbs, NULL },
+	{ 0 },
+};
+
+static int run_version(struct ax_ctl *ctl)
+{
+	printf(ctl->json ? "{ \"version\": \"%s\" }\n" : "axctl %s\n", AX_VERSION);
+	return AX_EXIT_OK;
+}
+
+/* ---- usage ---- */
+
+static void print_opts(FILE *to, const struct ax_opt *opts)
+{
+	for (; opts != NULL && opts->name != NULL; opts++) {
+		char left[64];
+		snprintf(left, sizeof(left), "%s%s%s%s", opts->name[1] == '\0' ? "-" : "--", opts->name,
+			opts->value != NULL ? " " : "", opts->value != NULL ? opts->value : "");
+		fprintf(to, "  %-26s %s\n", left, opts->about);
+	}
+}
+
+static void print_usage(FILE *to)
+{
+	fputs("axctl COMMAND [VERB] [OPTIONS]\n\n", to);
+	for (const struct ax_noun *noun = ax_nouns; noun->name != NULL; noun++)
+		fprintf(to, "  %-12s %s\n", noun->name, noun->about);
+	fputs("\nOptions of every command:\n", to);
+	print_opts(to, ax_common_opts);
+	fputs("\nExit codes: 0 done, 1 the answer is no, 2 bad input, 3 no server, 4 denied, 5 not found, 6 conflict.\n"
+	      "`axctl help COMMAND` tells more.\n",
+		to);
+}
+
+static void print_verb(FILE *to, const struct ax_noun *noun, const struct ax_verb *verb)
+{
+	fprintf(to, "axctl %s%s%s%s%s%s\n  %s\n", noun->name, *verb->name != '\0' ? " " : "", verb->name,
+		*verb->operands != '\0' ? " " : "", verb->operands, verb->opts != NULL ? " [OPTIONS]" : "",
+		verb->about);
+	print_opts(to, verb->opts);
+}
+
+static void print_noun(FILE *to, const struct ax_noun *noun)
+{
+	for (const struct ax_verb *verb = noun->verbs; verb->run != NULL; verb++)
+		print_verb(to, noun, verb);
+	fputs("Options of every command:\n", to);
+	print_opts(to, ax_common_opts);
+}
+
+static const struct ax_noun *find_noun(const char *name)
+{
+	for (const struct ax_noun *noun = ax_nouns; noun->name != NULL; noun++)
+		if (strcmp(noun->name, name) == 0)
+			return noun;
+	return NULL;
+}
+
+static const struct ax_verb *find_verb(const struct ax_noun *noun, const char *name)
+{
+	for (const struct ax_verb *verb = noun->verbs; verb->run != NULL; verb++)
+		if (strcmp(verb->name, name) == 0)
+			return verb;
+	return NULL;
+}
+
+static int run_help(struct ax_ctl *ctl)
+{
+	if (ctl->args.n_operands == 0) {
+		print_usage(stdout);
+		return AX_EXIT_OK;
+	}
+	const struct ax_noun *noun = find_noun(ctl->args.operands[0]);
+	if (noun == NULL)
+		return ax_ctl_fail(
+			AX_EXIT_USAGE, "", "there is no command \"%s\"; `axctl help` lists all", ctl->args.operands[0]);
+	if (noun->raw != NULL) {
+		char name[32], help[] = "--help", *argv[] = { name, help, NULL };
+		snprintf(name, sizeof(name), "%s", noun->name);
+		return noun->raw(2, argv);
+	}
+	print_noun(stdout, noun);
+	return AX_EXIT_OK;
+}
+
+/* ---- one call ---- */
+
+static int run_verb(const struct ax_noun *noun, const struct ax_verb *verb, int argc, char **argv)
+{
+	struct ax_ctl ctl = { 0 };
+	struct ax_err err;
+	if (ax_args_parse(argc, argv, verb->opts, ax_common_opts, &ctl.args, &err) != AX_OK)
+		return ax_ctl_fail(AX_EXIT_USAGE, err.field, "%s", err.msg);
+	if (ax_args_has(&ctl.args, "help")) {
+		print_verb(stdout, noun, verb);
+		return AX_EXIT_OK;
+	}
+	if (ctl.args.n_operands < verb->min || ctl.args.n_operands > verb->max) {
+		ax_ctl_fail(AX_EXIT_USAGE, "",
+			ctl.args.n_operands < verb->min ? "something is missing" : "\"%s\" is too much",
+			ctl.args.operands[verb->max]);
+		print_verb(stderr, noun, verb);
+		return AX_EXIT_USAGE;
+	}
+	ctl.json = ax_args_has(&ctl.args, "json");
+	int code = verb->offline ? AX_EXIT_OK : ax_client_open(&ctl.client, &ctl.arena, &ctl.args, true);
+	if (code == AX_EXIT_OK)
+		code = verb->run(&ctl);
+	ax_client_close(&ctl.client);
+	ax_arena_done(&ctl.arena);
+	return code;
+}
+
+/* Global options may stand before the command: they are moved behind it. Returns where the command is. */
+static int find_command(int argc, char **argv)
+{
+	int i = 1;
+	while (i < argc && argv[i][0] == '-' && argv[i][1] != '\0') {
+		bool takes_value = false;
+		for (const struct ax_opt *opt = ax_common_opts; opt->name != NULL; opt++)
+			if (strncmp(argv[i], "--", 2) == 0 && strcmp(argv[i] + 2, opt->name) == 0)
+				takes_value = opt->value != NULL;
+		i += takes_value && i + 1 < argc ? 2 : 1;
+	}
+	return i;
+}
+
+static int run_noun(const struct ax_noun *noun, int argc, char **argv)
+{
+	if (noun->raw != NULL)
+		return noun->raw(argc, argv);
+	const struct ax_verb *verb = noun->verbs;
+	if (*verb->name == '\0')
+		return run_verb(noun, verb, argc - 1, argv + 1);
+	verb = argc > 1 ? find_verb(noun, argv[1]) : NULL;
+	if (verb != NULL)
+		return run_verb(noun, verb, argc - 2, argv + 2);
+	bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+	if (argc > 1 && !help)
+		ax_ctl_fail(AX_EXIT_USAGE, noun->name, "there is no verb \"%s\" here", argv[1]);
+	print_noun(help ? stdout : stderr, noun);
+	return help ? AX_EXIT_OK : AX_EXIT_USAGE;
+}
+
+/* Reads `axctl --server U task list --json` as `axctl task list --server U --json`. */
+static int run(int argc, char **argv)
+{
+	int at = find_command(argc, argv);
+	if (at >= argc) {
+		bool help = argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+		bool version = argc == 2 && strcmp(argv[1], "--version") == 0;
+		if (version)
+			printf("axctl %s\n", AX_VERSION);
+		else
+			print_usage(help ? stdout : stderr);
+		return help || version ? AX_EXIT_OK : AX_EXIT_USAGE;
+	}
+	const struct ax_noun *noun = find_noun(argv[at]);
+	if (noun == NULL)
+		return ax_ctl_fail(AX_EXIT_USAGE, "", "there is no command \"%s\"; `axctl help` lists all", argv[at]);
+	/* noun [verb] globals … the rest */
+	char **line = ax_malloc((size_t)(argc + 1) * sizeof(*line));
+	bool has_verb = noun->verbs != NULL && *noun->verbs->name != '\0' && at + 1 < argc;
+	int n = 0;
+	for (int i = at; i < argc && i <= at + has_verb; i++)
+		line[n++] = argv[i];
+	for (int i = 1; i < at; i++)
+		line[n++] = argv[i];
+	for (int i = at + 1 + has_verb; i < argc; i++)
+		line[n++] = argv[i];
+	int code = run_noun(noun, n, line);
+	free(line);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	umask(077);
+	int code = run(argc, argv);
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return ax_ctl_fail(AX_EXIT_NO, "", "cannot write the output");
+	return code;
+}

@@ -1,0 +1,78 @@
+#include "cli/report.h"
+
+#include <string.h>
+
+void ax_report_list(struct ax_ctl *ctl, const json_t *list, struct ax_table *table)
+{
+	if (ctl->json) {
+		ax_print_json(stdout, list);
+	} else {
+		ax_table_print(table, stdout);
+		if (json_is_string(json_object_get(list, "next")))
+			puts("… there are more: --limit N shows N, --limit 0 all");
+	}
+	ax_table_done(table);
+}
+
+static bool ends_with(const char *text, const char *tail)
+{
+	size_t len = strlen(text), n = strlen(tail);
+	return len >= n && strcmp(text + len - n, tail) == 0;
+}
+
+void ax_report_object(struct ax_ctl *ctl, const json_t *object)
+{
+	if (ctl->json) {
+		ax_print_json(stdout, object);
+		return;
+	}
+	const char *key;
+	json_t *value; /* the iterator wants it so; nothing is changed */
+	json_t *copy = json_copy((json_t *)(uintptr_t)object);
+	json_object_foreach(copy, key, value)
+	{
+		bool is_time = json_is_integer(value) && ends_with(key, "_time");
+		ax_print_field(stdout, key, (is_time ? ax_json_time : ax_json_text)(&ctl->arena, object, key));
+	}
+	json_decref(copy);
+}
+
+void ax_report_run_line(struct ax_ctl *ctl, const json_t *run)
+{
+	struct ax_arena *arena = &ctl->arena;
+	const char *reason = ax_json_text(arena, run, "reason"), *message = ax_json_text(arena, run, "result_msg");
+	const char *waiting = ax_json_text(arena, run, "waiting_for");
+	struct ax_buf line;
+	ax_buf_init(&line, 65536);
+	const char *text = ax_sprintf(arena, "run %s of %s/%s: %s", ax_json_text(arena, run, "gid"),
+		ax_json_text(arena, run, "group_key"), ax_json_text(arena, run, "task_name"),
+		ax_json_text(arena, run, "status"));
+	if (*reason != '\0')
+		text = ax_sprintf(arena, "%s (%s)", text, reason);
+	else if (*waiting != '\0')
+		text = ax_sprintf(arena, "%s (for %s)", text, waiting);
+	if (*message != '\0')
+		text = ax_sprintf(arena, "%s: %s", text, message);
+	ax_print_clean(text, &line);
+	puts(line.data);
+	ax_buf_done(&line);
+}
+
+int ax_report_run(struct ax_ctl *ctl, const json_t *run, bool wait)
+{
+	json_t *ended = NULL;
+	int code = AX_EXIT_OK;
+	if (wait) {
+		const char *gid = ax_json_text(&ctl->arena, run, "gid");
+		code = ax_ctl_wait(ctl, gid, &ended);
+		if (ended == NULL)
+			return code;
+		run = ended;
+	}
+	if (ctl->json)
+		ax_print_json(stdout, run);
+	else
+		ax_report_run_line(ctl, run);
+	json_decref(ended);
+	return code;
+}

@@ -1,0 +1,21 @@
+#ifndef AX_CLI_REPORT_H
+#define AX_CLI_REPORT_H
+
+/* How commands show answers: as JSON with --json, for people otherwise. On standard output. */
+
+#include "cli/ctl.h"
+#include "cli/print.h"
+
+/* A list that ax_client_list gave, and the table made of it, which is freed here. */
+void ax_report_list(struct ax_ctl *ctl, const json_t *list, struct ax_table *table);
+
+/* All members of an object that say something, one a line; members named …_time as times. */
+void ax_report_object(struct ax_ctl *ctl, const json_t *object);
+
+/* A run that came to be. With `wait` until it has ended, and the exit code says how. */
+int ax_report_run(struct ax_ctl *ctl, const json_t *run, bool wait);
+
+/* "run 123 of default/nightly: FAILED (exit): sentence" */
+void ax_report_run_line(struct ax_ctl *ctl, const json_t *run);
+
+#endif
