@@ -26,7 +26,8 @@ struct ax_ctx {
 	/* Attempts are not ended for their leases before this instant: set at the start and after a gap, one lease
 	 * ahead, so that a server that was away does not take its own silence for the workers'. */
 	int64_t hold_leases_until;
-	int64_t seen_ms; /* now of the last sweep: a gap shows here */
+	int64_t seen_ms;       /* now of the last tick: a gap shows here */
+	int64_t stuck_seen_ms; /* when the rare sweep was made last */
 };
 
 #endif

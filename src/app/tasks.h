@@ -31,7 +31,8 @@ struct ax_trigger {
 	int64_t task_id;
 	const char *params; /* JSON text or "" */
 	int64_t run_at;     /* 0 = now; else the due instant, at most ten years ahead (delay run) */
-	const char *key;    /* dedup or request key, ≤ AX_KEY_MAX bytes (longer ones are hashed by the caller); "" = none */
+	const char
+		*key; /* dedup or request key, ≤ AX_KEY_MAX bytes (longer ones are hashed by the caller); "" = none */
 };
 
 /* A run by hand or by delay. With a key that was used before, the run of that time is returned (*ret_existed). */

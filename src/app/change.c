@@ -1,0 +1,296 @@
+#include "app/change.h"
+
+#include "app/fire.h"
+#include "core/limits.h"
+#include "core/retry.h"
+
+enum ax_status ax_run_def(struct ax_tx *tx, const struct ax_run *run, struct ax_task_def *ret, struct ax_err *err)
+{
+	struct ax_task_version v;
+	enum ax_status status = tx->ops->task_version_get(tx, run->task_id, run->version, &v, err);
+	if (status == AX_OK)
+		*ret = v.def;
+	return status;
+}
+
+/* The row of an attempt that is over, as the run says it. */
+static struct ax_attempt attempt_of(const struct ax_run *run, const struct ax_change *change, int64_t now)
+{
+	return (struct ax_attempt){
+		.gid = run->gid,
+		.fence = run->fence,
+		.attempt = ax_run_attempt(run),
+		.worker = run->worker,
+		.dispatch_time = run->dispatch_time,
+		.start_time = run->start_time,
+		.end_time = now,
+		.outcome = change->outcome,
+		.code = change->code,
+		.message = change->message != NULL ? change->message : "",
+		.late_message = "",
+	};
+}
+
+/* What keeps a run that becomes WAITING from being claimed: its task's pause, or (for a delayed run that just came due)
+ * the overlap rule. What a person started by hand runs in a paused task too. */
+static enum ax_status find_hold(
+	struct ax_tx *tx, struct ax_run *run, enum ax_run_state from, enum ax_hold *ret, struct ax_err *err)
+{
+	struct ax_task task;
+	*ret = AX_HOLD_NONE;
+	enum ax_status status = tx->ops->task_get(tx, run->task_id, false, &task, err);
+	if (status != AX_OK)
+		return status;
+	if (from == AX_RUN_PENDING) {
+		bool room;
+		status = ax_overlap_room(tx, &task, &room, err);
+		if (status == AX_OK && !room)
+			*ret = AX_HOLD_OVERLAP;
+	}
+	if (*ret == AX_HOLD_NONE && task.status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL)
+		*ret = AX_HOLD_PAUSED;
+	return status;
+}
+
+static void begin_claim(struct ax_run *run, int64_t now)
+{
+	run->fence++;
+	run->accepted = false;
+	run->dispatch_time = now;
+	run->start_time = 0;
+	run->heartbeat_time = 0;
+	run->deadline_time = now + AX_ACCEPT_MS;
+	run->limit_time = 0;
+	run->progress_percent = -1;
+	run->progress_msg = "";
+}
+
+static void begin_running(struct ax_run *run, const struct ax_task_def *def, int64_t now)
+{
+	run->accepted = true;
+	run->start_time = now;
+	run->heartbeat_time = now;
+	run->limit_time = 0;
+	run->deadline_time = now + AX_LEASE_MS;
+	if (def->timeout_seconds > 0) {
+		run->limit_time = now + (def->timeout_seconds + def->grace_seconds) * 1000 + AX_HARD_LIMIT_SLACK_MS;
+		run->deadline_time = AX_MIN(run->deadline_time, run->limit_time);
+	}
+}
+
+/* Sets the columns that belong to the state just entered. */
+static enum ax_status enter_state(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, enum ax_run_state from,
+	int64_t now, struct ax_err *err)
+{
+	struct ax_task_def def;
+	enum ax_status status;
+	switch (run->status) {
+	case AX_RUN_WAITING:
+		run->deadline_time = 0;
+		run->limit_time = 0;
+		return find_hold(tx, run, from, &run->hold, err);
+	case AX_RUN_DISPATCHED:
+		if (from == AX_RUN_WAITING)
+			begin_claim(run, now);
+		return AX_OK;
+	case AX_RUN_RUNNING:
+		if (from == AX_RUN_RUNNING)
+			return AX_OK;
+		status = ax_run_def(tx, run, &def, err);
+		if (status == AX_OK)
+			begin_running(run, &def, now);
+		return status;
+	case AX_RUN_RETRYING:
+		run->deadline_time = now + ax_retry_delay_ms(run->retry_times - 1, ax_rand_u64(ctx->rand));
+		run->limit_time = 0;
+		return AX_OK;
+	case AX_RUN_PENDING:
+	case AX_RUN_SUCCESS:
+	case AX_RUN_FAILED:
+	case AX_RUN_TIMEOUT:
+	case AX_RUN_CANCELLED:
+	case AX_RUN_BLOCKED:
+	case AX_RUN_SKIPPED:
+	case AX_RUN_MISSED:
+		run->deadline_time = 0;
+		run->limit_time = 0;
+		run->hold = AX_HOLD_NONE;
+		run->end_time = now;
+		return AX_OK;
+	}
+	ax_die(__FILE__, __LINE__, "unknown run state");
+}
+
+static enum ax_status give_back_quota(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
+{
+	enum ax_status status = tx->ops->worker_group_add_given(tx, run->worker, run->group_key, -1, err);
+	if (status == AX_OK)
+		status = tx->ops->group_add_running(tx, run->group_key, -1, err);
+	if (status == AX_OK)
+		ctx->notify->ops->group_ready(ctx->notify, run->group_key);
+	return status;
+}
+
+static enum ax_status take_quota(struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
+{
+	enum ax_status status = tx->ops->worker_group_add_given(tx, run->worker, run->group_key, 1, err);
+	return status == AX_OK ? tx->ops->group_add_running(tx, run->group_key, 1, err) : status;
+}
+
+/* What the end of a run means for its task: the copy in lists, the next @after fire, whoever waits for the overlap
+ * rule. */
+static enum ax_status after_end(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, int64_t now, struct ax_err *err)
+{
+	struct ax_task task;
+	enum ax_status status = tx->ops->task_get(tx, run->task_id, true, &task, err);
+	if (status == AX_NOT_FOUND)
+		return AX_OK; /* the task is gone, its history stays */
+	if (status == AX_OK)
+		status = tx->ops->task_last_run(tx, task.id, run->gid, run->status, run->end_time, err);
+	if (status == AX_OK)
+		status = ax_release_held(ctx, tx, &task, err);
+	if (status == AX_OK)
+		status = ax_schedule_after(ctx, tx, &task, now, err);
+	ctx->notify->ops->task_changed(ctx->notify, task.id);
+	return status;
+}
+
+/* Retries, losses and bounces are counted when the attempt has been recorded under its own number. */
+static void count_attempt(struct ax_run *run, enum ax_run_event event)
+{
+	if (event == AX_EV_FAIL_RETRY)
+		run->retry_times++;
+	if (event == AX_EV_LOST_RETRY)
+		run->lost_times++;
+	run->bounce_times = event == AX_EV_BOUNCE ? run->bounce_times + 1
+		: event == AX_EV_CLAIM            ? run->bounce_times
+						  : 0;
+}
+
+static void note_change(struct ax_run *run, const struct ax_change *change)
+{
+	run->reason = change->reason;
+	if (change->outcome == 0) /* no attempt ended */
+		return;
+	run->result_code = change->code;
+	run->ended_by_worker = change->by_worker;
+	if (change->message != NULL)
+		run->result_msg = change->message;
+	if (change->result != NULL)
+		run->result = change->result;
+}
+
+enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const struct ax_change *change,
+	int64_t now, struct ax_err *err)
+{
+	struct ax_run_step step = ax_run_step(run->status, change->event);
+	if (!step.allowed)
+		return ax_fail(err, AX_CONFLICT, "status", "a run that is %s does not take %s",
+			ax_run_state_name(run->status), ax_run_event_name(change->event));
+	enum ax_run_state from = run->status;
+	enum ax_status status = AX_OK;
+	if (step.effects & AX_FX_RECORD) {
+		struct ax_attempt attempt = attempt_of(run, change, now);
+		status = tx->ops->attempt_put(tx, &attempt, err);
+	}
+	count_attempt(run, change->event);
+	note_change(run, change);
+	run->status = step.next;
+	if (step.effects & AX_FX_ASK)
+		run->cancel = AX_MAX(run->cancel, AX_CANCEL_ASKED);
+	if (status == AX_OK)
+		status = enter_state(ctx, tx, run, from, now, err);
+	if (status == AX_OK)
+		status = tx->ops->run_update(tx, run, run->rev, err);
+	if (status == AX_OK)
+		run->rev++;
+	if (status == AX_OK && (step.effects & AX_FX_TAKE))
+		status = take_quota(tx, run, err);
+	if (status == AX_OK && (step.effects & AX_FX_END))
+		status = after_end(ctx, tx, run, now, err);
+	if (status == AX_OK && (step.effects & AX_FX_GIVE))
+		status = give_back_quota(ctx, tx, run, err);
+	if (status != AX_OK)
+		return status;
+	ctx->notify->ops->run_changed(ctx->notify, run);
+	if (run->status == AX_RUN_WAITING || (step.effects & AX_FX_ASK))
+		ctx->notify->ops->group_ready(ctx->notify, run->group_key);
+	return AX_OK;
+}
+
+enum ax_status ax_change_result(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, struct ax_change *said,
+	int64_t now, struct ax_err *err)
+{
+	struct ax_task_def def;
+	enum ax_status status = ax_run_def(tx, run, &def, err);
+	if (status != AX_OK)
+		return status;
+	bool tries_left = run->retry_times < def.retry_count;
+	if (said->outcome == AX_OUTCOME_SUCCESS) {
+		said->event = AX_EV_SUCCEED;
+		said->reason = "";
+	} else if (run->cancel != AX_CANCEL_NONE) { /* whatever way it ended: it was asked to, and is not tried again */
+		said->event = AX_EV_CANCEL_CONFIRMED;
+		said->reason = "cancelled";
+		run->cancel = AX_CANCEL_STOPPED;
+	} else if (said->outcome == AX_OUTCOME_CANCELLED) { /* nobody asked: the worker is shutting down */
+		return ax_change_lost(ctx, tx, run, "worker_stopped", now, err);
+	} else if (said->outcome == AX_OUTCOME_REFUSED) {
+		said->event = AX_EV_FAIL_LAST;
+		said->reason = "refused";
+	} else if (said->outcome == AX_OUTCOME_FAILED) {
+		said->event = tries_left ? AX_EV_FAIL_RETRY : AX_EV_FAIL_LAST;
+		said->reason = "exit";
+	} else {
+		said->event = tries_left ? AX_EV_FAIL_RETRY : AX_EV_TIMEOUT_LAST;
+		said->reason = said->outcome == AX_OUTCOME_LIMIT ? "hard_limit" : "timeout";
+	}
+	return ax_change_run(ctx, tx, run, said, now, err);
+}
+
+enum ax_status ax_change_lost(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const char *reason, int64_t now, struct ax_err *err)
+{
+	struct ax_change change = { .reason = reason, .outcome = AX_OUTCOME_LOST };
+	struct ax_task_def def;
+	enum ax_status status = ax_run_def(tx, run, &def, err);
+	if (status != AX_OK)
+		return status;
+	if (run->cancel != AX_CANCEL_NONE) {
+		change.event = AX_EV_CANCEL_CONFIRMED;
+		change.message = "the worker that was asked to stop it is gone; its lease ended";
+		run->cancel = AX_CANCEL_STOPPED;
+	} else if (run->status == AX_RUN_DISPATCHED && !run->accepted && run->bounce_times < AX_BOUNCE_LIMIT) {
+		change.event = AX_EV_BOUNCE;
+		change.outcome = AX_OUTCOME_BOUNCED;
+		change.message = "no worker accepted it in time";
+	} else if (def.lost_fails || run->lost_times >= def.lost_limit) {
+		change.event = AX_EV_LOST_LAST;
+		change.message = "the worker fell silent and its lease ended";
+	} else {
+		change.event = AX_EV_LOST_RETRY;
+		change.message = "the worker fell silent and its lease ended";
+	}
+	return ax_change_run(ctx, tx, run, &change, now, err);
+}
+
+enum ax_status ax_release_held(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
+{
+	struct ax_runs held;
+	enum ax_status status = tx->ops->runs_held(tx, task->id, AX_BATCH, &held, err);
+	for (int i = 0; status == AX_OK && i < held.n; i++) {
+		struct ax_run *run = &held.at[i];
+		bool room;
+		status = ax_overlap_room(tx, task, &room, err);
+		if (status != AX_OK || !room)
+			return status;
+		bool pause = task->status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL;
+		run->hold = pause ? AX_HOLD_PAUSED : AX_HOLD_NONE;
+		status = tx->ops->run_update(tx, run, run->rev, err);
+		ctx->notify->ops->run_changed(ctx->notify, run);
+		ctx->notify->ops->group_ready(ctx->notify, run->group_key);
+	}
+	return status;
+}

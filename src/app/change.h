@@ -1,0 +1,40 @@
+#ifndef AX_APP_CHANGE_H
+#define AX_APP_CHANGE_H
+
+/* Applying the state table: the one way a run changes its state, with everything that must be written beside it. All
+ * functions work inside the caller's transaction. */
+
+#include "app/ctx.h"
+
+struct ax_change {
+	enum ax_run_event event;
+	const char *reason; /* one word for the new state, "" for none */
+	/* how the attempt ended, for events that end one */
+	enum ax_outcome outcome;
+	int64_t code;
+	const char *message; /* NULL = keep what the run says */
+	const char *result;  /* NULL = keep */
+	bool by_worker;
+};
+
+/* Takes the step that core/run_fsm.c gives for (run, event), with its effects, and writes the run. AX_CONFLICT when the
+ * state does not allow the event or the row moved on. `run` is as stored afterwards. */
+enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const struct ax_change *change,
+	int64_t now, struct ax_err *err);
+
+/* The definition that a run executes: the snapshot of its version. */
+enum ax_status ax_run_def(struct ax_tx *tx, const struct ax_run *run, struct ax_task_def *ret, struct ax_err *err);
+
+/* The attempt ended with what the worker said: success, a retry, or the end. */
+enum ax_status ax_change_result(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, struct ax_change *said,
+	int64_t now, struct ax_err *err);
+
+/* The attempt ended without a word of the worker: given back when it was never accepted, else lost. Counts against
+ * bounce and lost limits. */
+enum ax_status ax_change_lost(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const char *reason, int64_t now, struct ax_err *err);
+
+/* Lets runs of the task go that wait for its overlap rule, as many as it allows, oldest first. */
+enum ax_status ax_release_held(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err);
+
+#endif

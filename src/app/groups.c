@@ -1,0 +1,111 @@
+#include "app/groups.h"
+
+#include <string.h>
+
+#include "core/limits.h"
+
+struct pass {
+	struct ax_ctx *ctx;
+	const struct ax_group *group;
+	const char *key;
+	struct ax_group *ret;
+	int64_t now;
+};
+
+static bool key_ok(const char *key)
+{
+	size_t len = strlen(key);
+	if (len == 0 || len > AX_KEY_MAX || strchr("._-", key[0]) != NULL)
+		return false;
+	return strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len;
+}
+
+static enum ax_status check(const struct ax_group *group, struct ax_err *err)
+{
+	if (!key_ok(group->group_key))
+		return ax_fail(err, AX_INVALID, "group_key",
+			"a group key is 1 to 64 of a-z, 0-9, '.', '_' and '-', and begins with a letter or digit");
+	if (group->dispatch_quota < 1 || group->dispatch_quota > 100000)
+		return ax_fail(err, AX_INVALID, "dispatch_quota", "the quota is 1 to 100,000 runs");
+	if (group->pool_size < 1 || group->pool_size > 10000)
+		return ax_fail(err, AX_INVALID, "pool_size", "the pool size is 1 to 10,000 runs");
+	if (strlen(group->title) > AX_NAME_MAX * 4)
+		return ax_fail(err, AX_INVALID, "title", "the title has at most %d characters", AX_NAME_MAX);
+	if (strlen(group->contacts) > AX_MESSAGE_MAX)
+		return ax_fail(err, AX_INVALID, "contacts", "the contacts have at most %d bytes", AX_MESSAGE_MAX);
+	return AX_OK;
+}
+
+static enum ax_status create(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	struct ax_group group = *pass->group;
+	group.running = 0;
+	group.version = 1;
+	group.create_time = pass->now;
+	group.update_time = pass->now;
+	enum ax_status status = tx->ops->group_insert(tx, &group, err);
+	if (status == AX_EXISTS)
+		return ax_fail(err, AX_EXISTS, "group_key", "there is a group '%s' already", group.group_key);
+	*pass->ret = group;
+	return status;
+}
+
+enum ax_status ax_group_create(
+	struct ax_ctx *ctx, const struct ax_group *group, struct ax_group *ret, struct ax_err *err)
+{
+	struct pass pass = { .ctx = ctx, .group = group, .ret = ret, .now = ax_now_ms(ctx->clock) };
+	enum ax_status status = check(group, err);
+	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, create, &pass, err) : status;
+}
+
+static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	struct ax_group old;
+	enum ax_status status = tx->ops->group_get(tx, pass->group->group_key, true, &old, err);
+	if (status == AX_NOT_FOUND)
+		return ax_fail(err, AX_NOT_FOUND, "group_key", "there is no group '%.64s'", pass->group->group_key);
+	if (status != AX_OK)
+		return status;
+	if (old.version != pass->group->version)
+		return ax_fail(err, AX_CONFLICT, "version", "the group is at version %lld; read it again",
+			(long long)old.version);
+	struct ax_group group = *pass->group;
+	group.running = old.running;
+	group.version = old.version + 1;
+	group.create_time = old.create_time;
+	group.update_time = pass->now;
+	status = tx->ops->group_update(tx, &group, old.version, err);
+	pass->ctx->notify->ops->group_ready(pass->ctx->notify, group.group_key); /* it may have more room now */
+	*pass->ret = group;
+	return status;
+}
+
+enum ax_status ax_group_update(
+	struct ax_ctx *ctx, const struct ax_group *group, struct ax_group *ret, struct ax_err *err)
+{
+	struct pass pass = { .ctx = ctx, .group = group, .ret = ret, .now = ax_now_ms(ctx->clock) };
+	enum ax_status status = check(group, err);
+	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, update, &pass, err) : status;
+}
+
+static enum ax_status remove_group(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	const char *key = ((struct pass *)arg)->key;
+	if (strcmp(key, "default") == 0)
+		return ax_fail(err, AX_CONFLICT, "group_key", "the group 'default' stays");
+	enum ax_status status = tx->ops->group_delete(tx, key, err);
+	if (status == AX_NOT_FOUND)
+		return ax_fail(err, AX_NOT_FOUND, "group_key", "there is no group '%.64s'", key);
+	if (status == AX_CONFLICT)
+		return ax_fail(
+			err, AX_CONFLICT, "group_key", "group '%.64s' has tasks or runs; delete its tasks first", key);
+	return status;
+}
+
+enum ax_status ax_group_delete(struct ax_ctx *ctx, const char *key, struct ax_err *err)
+{
+	struct pass pass = { .ctx = ctx, .key = key };
+	return ax_store_run(ctx->store, ctx->arena, remove_group, &pass, err);
+}

@@ -1,0 +1,80 @@
+#include "app/recover.h"
+
+#include "core/limits.h"
+
+struct pass {
+	struct ax_ctx *ctx;
+	const char *version;
+	int64_t now;
+	int64_t used_ms; /* gids up to here may have been used under this number */
+	int64_t keep_ms;
+	int deleted;
+};
+
+static enum ax_status ensure_default_group(struct ax_tx *tx, int64_t now, struct ax_err *err)
+{
+	struct ax_group group = {
+		.group_key = "default",
+		.title = "",
+		.dispatch_quota = 200,
+		.pool_size = 50,
+		.contacts = "",
+		.version = 1,
+		.create_time = now,
+		.update_time = now,
+	};
+	enum ax_status status = tx->ops->group_insert(tx, &group, err);
+	return status == AX_EXISTS ? AX_OK : status;
+}
+
+static enum ax_status start(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	struct ax_servers servers;
+	struct ax_server_row row = {
+		.number = 0, /* one node: always the same number */
+		.name = pass->ctx->server_name,
+		.version = pass->version,
+		.start_time = pass->now,
+		.seen_time = pass->now,
+	};
+	enum ax_status status = ensure_default_group(tx, pass->now, err);
+	if (status == AX_OK)
+		status = tx->ops->servers(tx, &servers, err);
+	for (int i = 0; status == AX_OK && i < servers.n; i++)
+		if (servers.at[i].number == row.number)
+			row.gid_high_ms = servers.at[i].gid_high_ms;
+	pass->used_ms = row.gid_high_ms;
+	return status == AX_OK ? tx->ops->server_put(tx, &row, err) : status;
+}
+
+enum ax_status ax_recover(struct ax_ctx *ctx, const char *version, struct ax_err *err)
+{
+	struct pass pass = { .ctx = ctx, .version = version, .now = ax_now_ms(ctx->clock) };
+	enum ax_status status = ax_store_run(ctx->store, ctx->arena, start, &pass, err);
+	if (status != AX_OK)
+		return status;
+	ax_gid_init(&ctx->gids, 0, pass.used_ms);
+	ctx->hold_leases_until = pass.now + AX_LEASE_MS;
+	ctx->seen_ms = 0;
+	ctx->stuck_seen_ms = 0;
+	return AX_OK;
+}
+
+static enum ax_status purge(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	enum ax_status status = tx->ops->runs_purge(tx, pass->now - pass->keep_ms, AX_BATCH, &pass->deleted, err);
+	if (status == AX_OK)
+		status = tx->ops->idem_purge(tx, pass->now, err);
+	return status == AX_OK ? tx->ops->tokens_expire(tx, pass->now, NULL, err) : status;
+}
+
+enum ax_status ax_retain(struct ax_ctx *ctx, int64_t keep_ms, int *ret_deleted, struct ax_err *err)
+{
+	struct pass pass = { .ctx = ctx, .now = ax_now_ms(ctx->clock), .keep_ms = keep_ms };
+	enum ax_status status = ax_store_run(ctx->store, ctx->arena, purge, &pass, err);
+	if (status == AX_OK)
+		*ret_deleted = pass.deleted;
+	return status;
+}

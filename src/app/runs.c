@@ -1,0 +1,263 @@
+#include "app/runs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "app/change.h"
+#include "app/fire.h"
+#include "app/worker_seen.h"
+#include "core/limits.h"
+
+struct pass {
+	struct ax_ctx *ctx;
+	int64_t gid;
+	const char *text; /* why, note or key */
+	enum ax_missed_action action;
+	struct ax_run *ret;
+	struct ax_runs *made;
+	int64_t now;
+};
+
+static enum ax_status open_run(struct ax_tx *tx, int64_t gid, struct ax_run *ret, struct ax_err *err)
+{
+	enum ax_status status = tx->ops->run_get(tx, gid, true, ret, err);
+	if (status == AX_NOT_FOUND)
+		return ax_fail(err, AX_NOT_FOUND, "gid", "there is no run %" PRId64, gid);
+	return status;
+}
+
+static enum ax_status cancel(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	struct ax_run *run = pass->ret;
+	enum ax_status status = open_run(tx, pass->gid, run, err);
+	if (status != AX_OK || run->cancel != AX_CANCEL_NONE)
+		return status; /* asked before: the answer is how far it is */
+	if (ax_run_is_terminal(run->status))
+		return ax_fail(
+			err, AX_CONFLICT, "status", "the run has ended already (%s)", ax_run_state_name(run->status));
+	struct ax_change change = { .event = AX_EV_CANCEL, .reason = "cancelled" };
+	run->result_msg = pass->text;
+	if (!ax_run_is_given_out(run->status)) /* nobody has to stop anything */
+		run->cancel = AX_CANCEL_STOPPED;
+	return ax_change_run(pass->ctx, tx, run, &change, pass->now, err);
+}
+
+enum ax_status ax_run_cancel(struct ax_ctx *ctx, int64_t gid, const char *why, struct ax_run *ret, struct ax_err *err)
+{
+	struct pass pass = { .ctx = ctx, .gid = gid, .text = why, .ret = ret, .now = ax_now_ms(ctx->clock) };
+	return ax_store_run(ctx->store, ctx->arena, cancel, &pass, err);
+}
+
+static enum ax_status retry_now(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	static const struct ax_change change = { .event = AX_EV_RETRY_NOW, .reason = "" };
+	struct pass *pass = arg;
+	enum ax_status status = open_run(tx, pass->gid, pass->ret, err);
+	if (status == AX_OK && pass->ret->status != AX_RUN_RETRYING)
+		return ax_fail(err, AX_CONFLICT, "status",
+			"only a run that is RETRYING can be retried now; this one is %s%s",
+			ax_run_state_name(pass->ret->status),
+			ax_run_is_terminal(pass->ret->status) ? ": rerun it instead" : "");
+	return status == AX_OK ? ax_change_run(pass->ctx, tx, pass->ret, &change, pass->now, err) : status;
+}
+
+enum ax_status ax_run_retry_now(struct ax_ctx *ctx, int64_t gid, struct ax_run *ret, struct ax_err *err)
+{
+	struct pass pass = { .ctx = ctx, .gid = gid, .ret = ret, .now = ax_now_ms(ctx->clock) };
+	return ax_store_run(ctx->store, ctx->arena, retry_now, &pass, err);
+}
+
+static enum ax_status open_task(struct ax_tx *tx, int64_t id, struct ax_task *ret, struct ax_err *err)
+{
+	enum ax_status status = tx->ops->task_get(tx, id, true, ret, err);
+	if (status == AX_NOT_FOUND)
+		return ax_fail(err, AX_CONFLICT, "task_id", "the task of this run was deleted");
+	return status;
+}
+
+static enum ax_status rerun(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	struct ax_run old;
+	struct ax_task task;
+	enum ax_status status = open_run(tx, pass->gid, &old, err);
+	if (status == AX_OK && !ax_run_is_terminal(old.status))
+		return ax_fail(err, AX_CONFLICT, "status", "the run has not ended (%s); cancel it, or wait",
+			ax_run_state_name(old.status));
+	if (status == AX_OK)
+		status = open_task(tx, old.task_id, &task, err);
+	if (status == AX_OK && pass->text[0] != '\0') {
+		status = tx->ops->run_find(tx, task.id, AX_KIND_MANUAL, pass->text, 0, pass->ret, err);
+		if (status != AX_NOT_FOUND)
+			return status;
+		status = AX_OK;
+	}
+	if (status != AX_OK)
+		return status;
+	struct ax_run run = ax_run_make(pass->ctx, &task, AX_KIND_MANUAL, pass->text, pass->now, pass->now);
+	run.params = old.params;
+	run.rerun_of = old.gid;
+	status = ax_run_add_waiting(pass->ctx, tx, &task, &run, err);
+	*pass->ret = run;
+	return status;
+}
+
+enum ax_status ax_run_rerun(struct ax_ctx *ctx, int64_t gid, const char *key, struct ax_run *ret, struct ax_err *err)
+{
+	struct pass pass = { .ctx = ctx, .gid = gid, .text = key, .ret = ret, .now = ax_now_ms(ctx->clock) };
+	enum ax_status status = ax_gids_ensure(ctx, err);
+	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, rerun, &pass, err) : status;
+}
+
+/* The rule that demanded the missed fires: the newest epoch from before them. */
+static enum ax_status rule_of_missed(struct pass *pass, struct ax_tx *tx, const struct ax_run *missed,
+	struct ax_schedule *ret, const struct ax_tz **ret_tz, int64_t *ret_anchor, struct ax_err *err)
+{
+	struct ax_epochs epochs;
+	enum ax_status status = tx->ops->epochs(tx, missed->task_id, 0, INT32_MAX, &epochs, err);
+	const struct ax_epoch *rule = NULL;
+	for (int i = 0; status == AX_OK && i < epochs.n; i++)
+		if (epochs.at[i].from_time < missed->covers_from)
+			rule = &epochs.at[i];
+	if (status != AX_OK)
+		return status;
+	if (rule == NULL)
+		return ax_fail(err, AX_CONFLICT, "gid", "the schedule that demanded these fires is not known any more");
+	struct ax_task_def def = {
+		.cron_expr = rule->cron_expr,
+		.dialect = rule->dialect,
+		.time_zone = rule->time_zone,
+	};
+	*ret_anchor = rule->anchor_time;
+	return ax_schedule_of(pass->ctx, &def, ret, ret_tz, err);
+}
+
+static enum ax_status make_up(
+	struct pass *pass, struct ax_tx *tx, const struct ax_task *task, int64_t fire, struct ax_err *err)
+{
+	struct ax_run run = ax_run_make(
+		pass->ctx, task, AX_KIND_SCHEDULE, ax_sprintf(pass->ctx->arena, "%" PRId64, fire), fire, pass->now);
+	run.made_up = true;
+	run.rank = pass->now - task->def.priority * AX_RANK_STEP_MS; /* in line behind what is due now */
+	enum ax_status status = ax_run_add_waiting(pass->ctx, tx, task, &run, err);
+	if (status == AX_OK)
+		pass->made->at[pass->made->n++] = run;
+	return status;
+}
+
+static enum ax_status make_up_all(struct pass *pass, struct ax_tx *tx, const struct ax_task *task,
+	const struct ax_run *missed, struct ax_err *err)
+{
+	struct ax_schedule schedule;
+	const struct ax_tz *tz;
+	int64_t anchor;
+	if (missed->covers_count > AX_FIRE_ALL_MAX)
+		return ax_fail(err, AX_TOO_LARGE, "action",
+			"%" PRId64 " fires were missed; at most %d can be run at once: run the newest",
+			missed->covers_count, AX_FIRE_ALL_MAX);
+	enum ax_status status = rule_of_missed(pass, tx, missed, &schedule, &tz, &anchor, err);
+	int64_t fire = missed->covers_from;
+	while (status == AX_OK && fire <= missed->covers_to) {
+		status = make_up(pass, tx, task, fire, err);
+		if (status == AX_EXISTS) /* ran already */
+			status = AX_OK;
+		if (!ax_schedule_next(&schedule, tz, anchor, fire, &fire))
+			break;
+	}
+	return status;
+}
+
+static enum ax_status resolve(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	static const char *const decisions[] = { "run", "run_all", "dismissed" };
+	struct pass *pass = arg;
+	struct ax_run *run = pass->ret;
+	struct ax_task task;
+	enum ax_status status = open_run(tx, pass->gid, run, err);
+	if (status != AX_OK)
+		return status;
+	if (run->status != AX_RUN_MISSED)
+		return ax_fail(err, AX_CONFLICT, "status", "only a MISSED run asks for a decision; this one is %s",
+			ax_run_state_name(run->status));
+	if (strcmp(run->reason, "missed") != 0)
+		return ax_fail(err, AX_CONFLICT, "action", "this was decided already: %s", run->reason);
+	pass->made->at = ax_alloc_array(pass->ctx->arena, AX_FIRE_ALL_MAX, sizeof(*pass->made->at));
+	pass->made->n = 0;
+	if (pass->action != AX_MISSED_DISMISS)
+		status = open_task(tx, run->task_id, &task, err);
+	if (status == AX_OK && pass->action == AX_MISSED_RUN) {
+		status = make_up(pass, tx, &task, run->covers_to, err);
+		if (status == AX_EXISTS)
+			return ax_fail(err, AX_CONFLICT, "action", "that fire has a run already");
+	}
+	if (status == AX_OK && pass->action == AX_MISSED_RUN_ALL)
+		status = make_up_all(pass, tx, &task, run, err);
+	if (status != AX_OK)
+		return status;
+	run->reason = decisions[pass->action];
+	if (pass->text[0] != '\0')
+		run->result_msg = pass->text;
+	pass->ctx->notify->ops->run_changed(pass->ctx->notify, run);
+	return tx->ops->run_update(tx, run, run->rev, err);
+}
+
+enum ax_status ax_run_resolve_missed(struct ax_ctx *ctx, int64_t gid, enum ax_missed_action action, const char *note,
+	struct ax_run *ret, struct ax_runs *ret_made, struct ax_err *err)
+{
+	struct pass pass = {
+		.ctx = ctx,
+		.gid = gid,
+		.text = note,
+		.action = action,
+		.ret = ret,
+		.made = ret_made,
+		.now = ax_now_ms(ctx->clock),
+	};
+	enum ax_status status = ax_gids_ensure(ctx, err);
+	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, resolve, &pass, err) : status;
+}
+
+/* Does an online worker serve the run's group with its executor, and has one of them room? */
+static enum ax_status look_for_worker(
+	struct ax_tx *tx, const struct ax_run *run, int64_t now, bool *ret_any, bool *ret_room, struct ax_err *err)
+{
+	struct ax_worker_groups serving;
+	*ret_any = false;
+	*ret_room = false;
+	enum ax_status status = tx->ops->worker_groups(tx, NULL, &serving, err);
+	for (int i = 0; status == AX_OK && i < serving.n; i++) {
+		struct ax_worker worker;
+		if (strcmp(serving.at[i].group_key, run->group_key) != 0)
+			continue;
+		status = tx->ops->worker_get(tx, serving.at[i].worker, false, &worker, err);
+		if (status != AX_OK || worker.status != AX_WORKER_ONLINE || now - worker.seen_time > AX_LEASE_MS ||
+			!ax_worker_offers(worker.executors, run->executor_key))
+			continue;
+		*ret_any = true;
+		*ret_room = *ret_room || serving.at[i].given < serving.at[i].pool_size * AX_BACKLOG_FACTOR;
+	}
+	return status;
+}
+
+enum ax_status ax_run_waiting_for(
+	struct ax_tx *tx, const struct ax_run *run, int64_t now, const char **ret, struct ax_err *err)
+{
+	struct ax_group group;
+	bool any, room;
+	if (run->hold != AX_HOLD_NONE) {
+		*ret = run->hold == AX_HOLD_OVERLAP ? "overlap" : "task_paused";
+		return AX_OK;
+	}
+	enum ax_status status = tx->ops->group_get(tx, run->group_key, false, &group, err);
+	if (status == AX_OK)
+		status = look_for_worker(tx, run, now, &any, &room, err);
+	if (status != AX_OK)
+		return status;
+	*ret = group.paused                             ? "group_paused"
+		: !any                                  ? "worker"
+		: group.running >= group.dispatch_quota ? "quota"
+		: !room                                 ? "backlog"
+							: "claim";
+	return AX_OK;
+}

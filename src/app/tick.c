@@ -1,0 +1,144 @@
+#include "app/tick.h"
+
+#include <inttypes.h>
+
+#include "app/change.h"
+#include "app/fire.h"
+#include "core/limits.h"
+
+enum {
+	GAP_MS = 10000, /* a server that did not tick for this long was away */
+	RARE_SWEEP_MS = 30000,
+	ROUNDS = 10, /* batches one call takes before it lets others at the store */
+};
+
+struct pass {
+	struct ax_ctx *ctx;
+	int64_t now;
+	int taken; /* rows this transaction took: a full batch means there may be more */
+};
+
+/* A task whose zone or expression stopped being readable must not hold up the others: it is parked, and the audit shows
+ * the fires that it owes. */
+static enum ax_status park(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, const struct ax_err *why, struct ax_err *err)
+{
+	ctx->log->ops->event(ctx->log, AX_LOG_ERROR, "task_unschedulable",
+		ax_sprintf(ctx->arena, "\"task_id\":\"%" PRId64 "\",\"field\":\"%s\"", task->id, why->field));
+	int64_t old_next = task->next_trigger_time;
+	task->next_trigger_time = 0;
+	task->exhausted = true;
+	return tx->ops->task_advance(tx, task, old_next, err);
+}
+
+static enum ax_status fire_tasks(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	struct ax_tasks due;
+	enum ax_status status = tx->ops->tasks_due(tx, pass->now, AX_BATCH, &due, err);
+	pass->taken = status == AX_OK ? due.n : 0;
+	for (int i = 0; status == AX_OK && i < due.n; i++) {
+		struct ax_err why = { 0 };
+		status = ax_fire_due(pass->ctx, tx, &due.at[i], pass->now, &why);
+		if (status == AX_INVALID || status == AX_NEVER)
+			status = park(pass->ctx, tx, &due.at[i], &why, err);
+		else if (status != AX_OK && err != NULL)
+			*err = why;
+	}
+	return status;
+}
+
+/* A given-out run whose deadline passed: hard limit or lease. */
+static enum ax_status end_attempt(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, int64_t now, struct ax_err *err)
+{
+	if (now < ctx->hold_leases_until) { /* the silence may be our own */
+		run->deadline_time = ctx->hold_leases_until;
+		return tx->ops->run_update(tx, run, run->rev, err);
+	}
+	if (run->limit_time != 0 && run->limit_time <= now) {
+		struct ax_change limit = {
+			.outcome = AX_OUTCOME_LIMIT,
+			.message = "the worker did not end it in time; the server's hard limit passed",
+		};
+		return ax_change_result(ctx, tx, run, &limit, now, err);
+	}
+	return ax_change_lost(ctx, tx, run, "lost", now, err);
+}
+
+static enum ax_status sweep_run(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, int64_t now, struct ax_err *err)
+{
+	static const struct ax_change due = { .event = AX_EV_DUE, .reason = "" };
+	if (ax_run_is_given_out(run->status))
+		return end_attempt(ctx, tx, run, now, err);
+	return ax_change_run(ctx, tx, run, &due, now, err);
+}
+
+static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	struct ax_runs overdue;
+	enum ax_status status = tx->ops->runs_overdue(tx, pass->now, AX_BATCH, &overdue, err);
+	pass->taken = status == AX_OK ? overdue.n : 0;
+	for (int i = 0; status == AX_OK && i < overdue.n; i++)
+		status = sweep_run(pass->ctx, tx, &overdue.at[i], pass->now, err);
+	return status;
+}
+
+/* @after tasks that a crash of an older version or an edit left without a next fire. */
+static enum ax_status free_stuck(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	struct ax_tasks stuck;
+	enum ax_status status = tx->ops->tasks_stuck(tx, AX_BATCH, &stuck, err);
+	pass->taken = status == AX_OK ? stuck.n : 0;
+	for (int i = 0; status == AX_OK && i < stuck.n; i++)
+		status = ax_schedule_after(pass->ctx, tx, &stuck.at[i], pass->now, err);
+	return status;
+}
+
+static enum ax_status find_next(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	int64_t *next = arg;
+	int64_t task, run;
+	enum ax_status status = tx->ops->task_next_due(tx, &task, err);
+	if (status == AX_OK)
+		status = tx->ops->run_next_deadline(tx, &run, err);
+	if (status == AX_OK)
+		*next = task == 0 || run == 0 ? AX_MAX(task, run) : AX_MIN(task, run);
+	return status;
+}
+
+/* Runs a batch transaction until it finds less than a batch. */
+static enum ax_status repeat(struct pass *pass, ax_tx_fn fn, struct ax_err *err)
+{
+	enum ax_status status = AX_OK;
+	for (int round = 0; round < ROUNDS; round++) {
+		status = ax_gids_ensure(pass->ctx, err);
+		if (status == AX_OK)
+			status = ax_store_run(pass->ctx->store, pass->ctx->arena, fn, pass, err);
+		if (status != AX_OK || pass->taken < AX_BATCH)
+			break;
+	}
+	return status;
+}
+
+enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *err)
+{
+	struct pass pass = { .ctx = ctx, .now = ax_now_ms(ctx->clock) };
+	if (ctx->seen_ms != 0 && pass.now - ctx->seen_ms > GAP_MS)
+		ctx->hold_leases_until = pass.now + AX_LEASE_MS;
+	enum ax_status status = repeat(&pass, fire_tasks, err);
+	if (status == AX_OK)
+		status = repeat(&pass, sweep_runs, err);
+	if (status == AX_OK && (pass.now - ctx->stuck_seen_ms > RARE_SWEEP_MS || pass.now < ctx->stuck_seen_ms)) {
+		status = repeat(&pass, free_stuck, err);
+		ctx->stuck_seen_ms = pass.now;
+	}
+	if (status == AX_OK)
+		status = ax_store_run(ctx->store, ctx->arena, find_next, ret_next_ms, err);
+	if (status == AX_OK)
+		ctx->seen_ms = pass.now;
+	return status;
+}

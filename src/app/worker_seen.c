@@ -1,0 +1,54 @@
+#include "app/worker_seen.h"
+
+#include <string.h>
+
+#include "app/ingest.h"
+#include "core/limits.h"
+
+enum { SEEN_EVERY_MS = 5000 };
+
+enum ax_status ax_worker_seen(struct ax_ctx *ctx, struct ax_tx *tx, const char *name, const char *incarnation,
+	int64_t now, struct ax_worker *ret, struct ax_err *err)
+{
+	enum ax_status status = tx->ops->worker_get(tx, name, false, ret, err);
+	if (status == AX_NOT_FOUND || (status == AX_OK && ret->status == AX_WORKER_LEFT))
+		return ax_fail(err, AX_NOT_FOUND, "worker", "this worker is not registered here: register first");
+	if (status != AX_OK)
+		return status;
+	if (strcmp(ret->incarnation, incarnation) != 0)
+		return ax_fail(err, AX_CONFLICT, "incarnation", "another incarnation of this worker took over");
+	if (now - ret->seen_time < SEEN_EVERY_MS && now >= ret->seen_time)
+		return AX_OK;
+	ret->seen_time = now;
+	ctx->notify->ops->worker_changed(ctx->notify, name);
+	return tx->ops->worker_put(tx, ret, err);
+}
+
+bool ax_worker_offers(const char *names, const char *name)
+{
+	size_t len = strlen(name);
+	for (const char *p = names; (p = strstr(p, name)) != NULL; p += len)
+		if ((p == names || p[-1] == ' ') && (p[len] == '\0' || p[len] == ' '))
+			return true;
+	return false;
+}
+
+enum ax_status ax_worker_stops(
+	struct ax_ctx *ctx, struct ax_tx *tx, const char *name, struct ax_stop **ret, int *ret_n, struct ax_err *err)
+{
+	struct ax_runs runs;
+	*ret = NULL;
+	*ret_n = 0;
+	enum ax_status status = tx->ops->runs_to_stop(tx, name, AX_BATCH, &runs, err);
+	if (status != AX_OK || runs.n == 0)
+		return status;
+	*ret = ax_alloc_array(ctx->arena, (size_t)runs.n, sizeof(**ret));
+	for (int i = 0; status == AX_OK && i < runs.n; i++) {
+		(*ret)[i] = (struct ax_stop){ .gid = runs.at[i].gid, .fence = runs.at[i].fence, .reason = "cancel" };
+		runs.at[i].cancel = AX_CANCEL_STOPPING;
+		status = tx->ops->run_update(tx, &runs.at[i], runs.at[i].rev, err);
+		ctx->notify->ops->run_changed(ctx->notify, &runs.at[i]);
+	}
+	*ret_n = runs.n;
+	return status;
+}

@@ -1,0 +1,19 @@
+#ifndef AX_APP_WORKER_SEEN_H
+#define AX_APP_WORKER_SEEN_H
+
+#include "app/ctx.h"
+
+/* Checks that a message comes from the worker's current incarnation and notes that it was seen (at most one write every
+ * few seconds). AX_NOT_FOUND: unknown or left, it must register; AX_CONFLICT: another incarnation took over. */
+enum ax_status ax_worker_seen(struct ax_ctx *ctx, struct ax_tx *tx, const char *name, const char *incarnation,
+	int64_t now, struct ax_worker *ret, struct ax_err *err);
+
+/* Is `name` one of the space-separated executor names? */
+bool ax_worker_offers(const char *names, const char *name);
+
+/* The worker's attempts that were asked to stop, marked as told. `ret` is NULL when there is none. */
+struct ax_stop;
+enum ax_status ax_worker_stops(
+	struct ax_ctx *ctx, struct ax_tx *tx, const char *name, struct ax_stop **ret, int *ret_n, struct ax_err *err);
+
+#endif
