@@ -1,0 +1,174 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/attr.h"
+#include "core/gid.h"
+#include "core/limits.h"
+#include "core/retry.h"
+#include "core/run_fsm.h"
+
+/* The table a second time, as words: what a person would expect of each cell. "-" = refused. Effects: T take, G give, R
+ * record, A ask, E end. */
+static const struct {
+	enum ax_run_state state;
+	const char *cells[AX_EV_MAX];
+} expected[] = {
+	/* DUE, CLAIM, BOUNCE, START, SUCCEED, FAIL_RETRY, FAIL_LAST, TIMEOUT_LAST, LOST_RETRY, LOST_LAST, RETRY_NOW,
+	 * CANCEL, CANCEL_CONFIRMED, PASS_OVER */
+	{ AX_RUN_PENDING, { "WAITING", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "CANCELLED E", "-", "-" } },
+	{ AX_RUN_WAITING,
+		{ "-", "DISPATCHED T", "-", "-", "SUCCESS E", "-", "-", "-", "-", "-", "-", "CANCELLED E", "-",
+			"SKIPPED E" } },
+	{ AX_RUN_DISPATCHED,
+		{ "-", "-", "WAITING GR", "RUNNING", "SUCCESS GE", "RETRYING GR", "FAILED GE", "TIMEOUT GE",
+			"WAITING GR", "TIMEOUT GE", "-", "DISPATCHED A", "CANCELLED GE", "-" } },
+	{ AX_RUN_RUNNING,
+		{ "-", "-", "-", "RUNNING", "SUCCESS GE", "RETRYING GR", "FAILED GE", "TIMEOUT GE", "WAITING GR",
+			"TIMEOUT GE", "-", "RUNNING A", "CANCELLED GE", "-" } },
+	{ AX_RUN_RETRYING,
+		{ "WAITING", "-", "-", "-", "SUCCESS E", "-", "-", "-", "-", "-", "WAITING", "CANCELLED E", "-",
+			"-" } },
+};
+
+static void describe(struct ax_run_step step, char out[32])
+{
+	size_t n = 0;
+	if (!step.allowed) {
+		strcpy(out, "-");
+		return;
+	}
+	for (const char *name = ax_run_state_name(step.next); *name != '\0'; name++)
+		out[n++] = *name;
+	if (step.effects != 0)
+		out[n++] = ' ';
+	static const struct {
+		unsigned fx;
+		char letter;
+	} letters[] = { { AX_FX_TAKE, 'T' }, { AX_FX_GIVE, 'G' }, { AX_FX_RECORD, 'R' }, { AX_FX_ASK, 'A' },
+		{ AX_FX_END, 'E' } };
+	for (size_t i = 0; i < AX_COUNT(letters); i++)
+		if (step.effects & letters[i].fx)
+			out[n++] = letters[i].letter;
+	out[n] = '\0';
+}
+
+static void test_every_cell(void **state)
+{
+	(void)state;
+	for (size_t s = 0; s < AX_COUNT(expected); s++) {
+		for (int e = 0; e < AX_EV_MAX; e++) {
+			char got[32];
+			describe(ax_run_step(expected[s].state, (enum ax_run_event)e), got);
+			assert_string_equal(got, expected[s].cells[e]);
+		}
+	}
+}
+
+static void test_terminal_states_never_move(void **state)
+{
+	(void)state;
+	for (int s = AX_RUN_SUCCESS; s <= AX_RUN_MISSED; s++) {
+		assert_true(ax_run_is_terminal((enum ax_run_state)s));
+		for (int e = 0; e < AX_EV_MAX; e++)
+			assert_false(ax_run_step((enum ax_run_state)s, (enum ax_run_event)e).allowed);
+	}
+}
+
+/* What must hold for any table of this kind, whatever its cells: quotas are taken on the way into a worker's hands and
+ * given back on the way out, every live state can be left, and an end is an end. */
+static void test_the_table_is_sound(void **state)
+{
+	(void)state;
+	for (int s = AX_RUN_PENDING; s <= AX_RUN_RETRYING; s++) {
+		enum ax_run_state from = (enum ax_run_state)s;
+		bool leaves = false;
+		for (int e = 0; e < AX_EV_MAX; e++) {
+			struct ax_run_step step = ax_run_step(from, (enum ax_run_event)e);
+			if (!step.allowed)
+				continue;
+			bool took = !ax_run_is_given_out(from) && ax_run_is_given_out(step.next);
+			bool gave = ax_run_is_given_out(from) && !ax_run_is_given_out(step.next);
+			assert_int_equal(took, (step.effects & AX_FX_TAKE) != 0);
+			assert_int_equal(gave, (step.effects & AX_FX_GIVE) != 0);
+			assert_int_equal(ax_run_is_terminal(step.next), (step.effects & AX_FX_END) != 0);
+			if (step.effects & AX_FX_RECORD)
+				assert_false(ax_run_is_terminal(step.next));
+			leaves = leaves || step.next != from;
+		}
+		assert_true(leaves);
+		assert_true(ax_run_step(from, AX_EV_CANCEL).allowed);
+	}
+}
+
+static void test_names_round_trip(void **state)
+{
+	(void)state;
+	for (int s = 0; s <= AX_RUN_MISSED; s++) {
+		enum ax_run_state back;
+		if (s > AX_RUN_RETRYING && s < AX_RUN_SUCCESS)
+			continue;
+		assert_true(ax_run_state_parse(ax_run_state_name((enum ax_run_state)s), &back));
+		assert_int_equal(back, s);
+	}
+	enum ax_run_state none;
+	assert_false(ax_run_state_parse("success", &none));
+}
+
+static void test_retry_delays_double_up_to_half_an_hour(void **state)
+{
+	(void)state;
+	static const int64_t minutes[] = { 1, 2, 4, 8, 16, 30, 30, 30 };
+	for (size_t n = 0; n < AX_COUNT(minutes); n++) {
+		int64_t whole = minutes[n] * 60000, low = INT64_MAX, high = 0;
+		for (uint64_t r = 0; r < 100000; r += 7) {
+			int64_t delay = ax_retry_delay_ms((int64_t)n, r * 2654435761u);
+			low = AX_MIN(low, delay);
+			high = AX_MAX(high, delay);
+		}
+		assert_in_range(low, whole * 9 / 10, whole * 91 / 100);
+		assert_in_range(high, whole * 109 / 100, whole * 11 / 10);
+	}
+	assert_in_range(ax_retry_delay_ms(1000000, 0), 1, AX_RETRY_CAP_MS);
+}
+
+static void test_gids_only_grow(void **state)
+{
+	(void)state;
+	struct ax_gid_gen gen;
+	int64_t now = AX_GID_EPOCH_MS + 1000000, last = 0;
+	ax_gid_init(&gen, 7, 0);
+	for (int i = 0; i < 50000; i++) {
+		if (i % 1000 == 0)
+			now += i % 3000 == 0 ? -500 : 1; /* the clock steps back now and then */
+		int64_t need = ax_gid_need(&gen, now, 1);
+		if (need != 0)
+			ax_gid_raise(&gen, need);
+		int64_t gid = ax_gid_next(&gen, now);
+		assert_true(gid > last);
+		assert_int_equal((gid >> 12) & 1023, 7);
+		last = gid;
+	}
+	/* a restart begins above everything that was promised, even with a clock an hour behind */
+	int64_t high = gen.high_ms;
+	ax_gid_init(&gen, 7, high);
+	ax_gid_raise(&gen, ax_gid_need(&gen, now - 3600000, 1));
+	assert_true(ax_gid_next(&gen, now - 3600000) > last);
+	assert_true(ax_gid_time(last) <= high);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_cell),
+		cmocka_unit_test(test_terminal_states_never_move),
+		cmocka_unit_test(test_the_table_is_sound),
+		cmocka_unit_test(test_names_round_trip),
+		cmocka_unit_test(test_retry_delays_double_up_to_half_an_hour),
+		cmocka_unit_test(test_gids_only_grow),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
