@@ -281,6 +281,10 @@ int ax_cmd_cron(int argc, char **argv)
 	bool is_batch = false;
 	const char *verb = argc > 1 ? argv[1] : "";
 	bool explain = strcmp(verb, "explain") == 0;
+	if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {
+		fputs(usage, stdout);
+		return 0;
+	}
 	if (!explain && strcmp(verb, "next") != 0)
 		return usage_error("write cron next or cron explain");
 	if (!read_options(argc - 1, argv + 1, &q, &is_batch))

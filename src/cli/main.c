@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "cli/cmd_cron.h"
 #include "cli/ctl.h"
 #include "cli/print.h"
 
@@ -33,6 +34,7 @@ const struct ax_noun ax_nouns[] = {
 	{ "group", "groups and their quotas", ax_group_verbs, NULL },
 	{ "worker", "workers, and the tokens that let them in", ax_worker_verbs, NULL },
 	{ "token", "API tokens", ax_token_verbs, NULL },
+	{ "cron", "when a schedule fires, without a server", NULL, ax_cmd_cron },
 	{ "audit", "is every expected fire accounted for?", ax_audit_verbs, NULL },
 	{ "setup", "make the first administrator", ax_setup_verbs, NULL },
 	{ "completion", "completion for bash or zsh", ax_completion_verbs, NULL },

@@ -112,9 +112,11 @@ static void beat(struct ax_buf *out, const char *noun, uint64_t set)
 	}
 }
 
+/* Worth a list of times: not for a beat within an hour, which reads better as one. */
 static bool few_times(const struct ax_cron *cron)
 {
-	return count(cron->seconds) == 1 && count(cron->hours) * count(cron->minutes) <= 4;
+	bool beats = cron->interval && step_of(cron->minutes, 60) != 0;
+	return !beats && count(cron->seconds) == 1 && count(cron->hours) * count(cron->minutes) <= 4;
 }
 
 static void time_of_day(struct ax_buf *out, const struct ax_cron *cron)
