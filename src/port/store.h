@@ -13,7 +13,7 @@
  * once ax_store_run returned AX_OK; after AX_UNCERTAIN it happened wholly or not at all;
  *  - unique: (group_key, task_name); (task_id, kind, fire_key, shard); gid; (gid, fence); (gid, fence, seq);
  *  - ax_group.running, ax_worker_group.given never go below 0 (AX_BROKEN);
- *  - a terminal run never changes its status, whatever is asked (AX_BROKEN).
+ *  - a terminal run never changes its status or fence, whatever is asked (AX_BROKEN).
  *
  * Rows handed out borrow their text from the transaction's arena and live until it is reset by its owner: in practice
  * until the request that asked is answered. */
@@ -143,8 +143,10 @@ struct ax_audit_entries {
 };
 
 /* Operations inside a transaction. Unless said otherwise: a missing row is AX_NOT_FOUND, a taken unique key AX_EXISTS,
- * a compare-and-swap that does not match AX_CONFLICT. After AX_EXISTS and AX_CONFLICT the transaction may go on; after
- * any other failure than AX_NOT_FOUND it must end with that failure. Lists without rows are AX_OK with n = 0. */
+ * a compare-and-swap that does not match AX_CONFLICT; AX_EXISTS names the key in the error's field ("gid", "fire_key",
+ * "task_name", …). After AX_NOT_FOUND, AX_EXISTS and AX_CONFLICT the transaction may go on; after any other failure it
+ * must end with that failure, and ends with it even when the function says AX_OK. Lists without rows are AX_OK with
+ * n = 0, as are lists with a limit of 0 or less. Every `limit` is the most rows wanted. */
 struct ax_tx_ops {
 	/* tasks */
 	enum ax_status (*task_insert)(
@@ -168,18 +170,19 @@ struct ax_tx_ops {
 	 */
 	enum ax_status (*tasks_due)(
 		struct ax_tx *tx, int64_t until, int limit, struct ax_tasks *ret, struct ax_err *err);
-	/* Enabled @after tasks that have neither a next time nor a live run: what a crash may never leave behind. */
+	/* Enabled scheduled tasks, not exhausted, that have neither a next time nor a run of runs_live, by id: an
+	 * @after task whose run ended without setting its next time, which must never last. */
 	enum ax_status (*tasks_stuck)(struct ax_tx *tx, int limit, struct ax_tasks *ret, struct ax_err *err);
 	/* Earliest next_trigger_time of the enabled tasks; 0 when there is none. */
 	enum ax_status (*task_next_due)(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err);
 	enum ax_status (*task_version_insert)(struct ax_tx *tx, const struct ax_task_version *v, struct ax_err *err);
 	enum ax_status (*task_version_get)(
 		struct ax_tx *tx, int64_t task_id, int64_t version, struct ax_task_version *ret, struct ax_err *err);
-	/* Newest first. */
+	/* Newest first; before_version 0 = from the newest. */
 	enum ax_status (*task_versions)(struct ax_tx *tx, int64_t task_id, int64_t before_version, int limit,
 		struct ax_task_versions *ret, struct ax_err *err);
 	enum ax_status (*epoch_append)(struct ax_tx *tx, const struct ax_epoch *epoch, struct ax_err *err);
-	/* By (task_id, id); task_id 0 = all tasks; rows with greater ids than after_id. */
+	/* By id, greater than after_id; task_id 0 = all tasks. The store gives the id. */
 	enum ax_status (*epochs)(struct ax_tx *tx, int64_t task_id, int64_t after_id, int limit, struct ax_epochs *ret,
 		struct ax_err *err);
 
@@ -189,10 +192,11 @@ struct ax_tx_ops {
 		struct ax_tx *tx, int64_t gid, bool for_update, struct ax_run *ret, struct ax_err *err);
 	enum ax_status (*run_find)(struct ax_tx *tx, int64_t task_id, enum ax_run_kind kind, const char *fire_key,
 		int64_t shard, struct ax_run *ret, struct ax_err *err);
-	/* Writes every column that may change after birth; the row must still have `old_rev`, and gets old_rev + 1. */
+	/* Writes every column that may change after birth (port/row.c names them); the row must still have `old_rev`,
+	 * and gets old_rev + 1. */
 	enum ax_status (*run_update)(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err);
-	/* Heartbeat in one narrow write: heartbeat_time and deadline_time of (gid, fence) while DISPATCHED or RUNNING.
-	 */
+	/* Heartbeat in one narrow write: heartbeat_time and deadline_time of (gid, fence) while DISPATCHED or RUNNING,
+	 * AX_CONFLICT otherwise. rev grows by one. */
 	enum ax_status (*run_renew)(struct ax_tx *tx, int64_t gid, int64_t fence, int64_t heartbeat_time,
 		int64_t deadline_time, struct ax_err *err);
 	/* Runs of a task that are WAITING, DISPATCHED, RUNNING or RETRYING (live in the sense of the overlap rule;
@@ -218,15 +222,19 @@ struct ax_tx_ops {
 	/* Runs given out to a worker that were asked to stop (cancel = ASKED), by gid. */
 	enum ax_status (*runs_to_stop)(
 		struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret, struct ax_err *err);
-	/* Newest first. `ret_before` is where to go on (0 = the end). */
+	/* Newest first. Looks at the runs of the task if one is given and at live runs only if none else can match.
+	 * `ret_before` is where to go on; 0 = there is nothing left to look at. */
 	enum ax_status (*runs_page)(struct ax_tx *tx, const struct ax_run_filter *f, struct ax_runs *ret,
 		int64_t *ret_before, struct ax_err *err);
 	/* Runs of kind schedule and miss of one task with trigger_time in [from, to), plus those whose covers reach
-	 * into it, by gid, greater than after_gid: the audit's food. */
+	 * into it ([covers_from, covers_to], when covers_count > 0), by gid, greater than after_gid: the audit's food.
+	 * Costs as many rows as the task has behind after_gid: a caller that knows when they were made sets it. */
 	enum ax_status (*runs_fired)(struct ax_tx *tx, int64_t task_id, int64_t from, int64_t to, int64_t after_gid,
 		int limit, struct ax_runs *ret, struct ax_err *err);
+	/* Live runs of each state, and ended ones with end_time ≥ ended_since. */
 	enum ax_status (*run_counts)(
 		struct ax_tx *tx, int64_t ended_since, int64_t ret_by_state[32], struct ax_err *err);
+	/* Number of WAITING runs, held or not. */
 	enum ax_status (*group_waiting)(struct ax_tx *tx, const char *group_key, int64_t *ret, struct ax_err *err);
 	enum ax_status (*attempt_put)(
 		struct ax_tx *tx, const struct ax_attempt *attempt, struct ax_err *err); /* insert or replace */
@@ -234,14 +242,15 @@ struct ax_tx_ops {
 		struct ax_tx *tx, int64_t gid, int64_t fence, struct ax_attempt *ret, struct ax_err *err);
 	enum ax_status (*attempts)(
 		struct ax_tx *tx, int64_t gid, struct ax_attempts *ret, struct ax_err *err); /* by fence */
-	/* Bytes and chunks kept so far of an attempt's output. */
+	/* Bytes kept so far of an attempt's output and the last seq; 0 and -1 when there is none. */
 	enum ax_status (*output_size)(struct ax_tx *tx, int64_t gid, int64_t fence, int64_t *ret_bytes,
 		int64_t *ret_last_seq, struct ax_err *err);
 	enum ax_status (*output_append)(struct ax_tx *tx, const struct ax_output *output, struct ax_err *err);
 	/* By (fence, seq), greater than (after_fence, after_seq). */
 	enum ax_status (*outputs)(struct ax_tx *tx, int64_t gid, int64_t after_fence, int64_t after_seq, int limit,
 		struct ax_outputs *ret, struct ax_err *err);
-	/* Ended runs, oldest gid first, with end_time < before: with their attempts and output. Retention's step. */
+	/* Deletes runs with end_time < ended_before, first ended first, with their attempts and output: retention's
+	 * step. */
 	enum ax_status (*runs_purge)(
 		struct ax_tx *tx, int64_t ended_before, int limit, int *ret_deleted, struct ax_err *err);
 
@@ -249,11 +258,11 @@ struct ax_tx_ops {
 	enum ax_status (*group_insert)(struct ax_tx *tx, const struct ax_group *group, struct ax_err *err);
 	enum ax_status (*group_get)(
 		struct ax_tx *tx, const char *key, bool for_update, struct ax_group *ret, struct ax_err *err);
-	/* Everything but `running`; the row must still have `old_version`. */
+	/* Everything but `running` and create_time; the row must still have `old_version`. */
 	enum ax_status (*group_update)(
 		struct ax_tx *tx, const struct ax_group *group, int64_t old_version, struct ax_err *err);
 	enum ax_status (*group_add_running)(struct ax_tx *tx, const char *key, int64_t delta, struct ax_err *err);
-	/* AX_CONFLICT while tasks or runs belong to it. */
+	/* AX_CONFLICT while tasks or live runs belong to it. */
 	enum ax_status (*group_delete)(struct ax_tx *tx, const char *key, struct ax_err *err);
 	enum ax_status (*groups)(struct ax_tx *tx, struct ax_groups *ret, struct ax_err *err);
 	/* Number of DISPATCHED + RUNNING runs really there: for the audit of `running`. */
@@ -265,6 +274,7 @@ struct ax_tx_ops {
 	enum ax_status (*worker_get)(
 		struct ax_tx *tx, const char *name, bool for_update, struct ax_worker *ret, struct ax_err *err);
 	enum ax_status (*workers)(struct ax_tx *tx, struct ax_workers *ret, struct ax_err *err);
+	/* Its groups are dropped apart. */
 	enum ax_status (*worker_delete)(struct ax_tx *tx, const char *name, struct ax_err *err);
 	/* Inserts or sets pool_size, leaves `given`. */
 	enum ax_status (*worker_group_put)(
@@ -294,14 +304,18 @@ struct ax_tx_ops {
 	enum ax_status (*token_touch)(
 		struct ax_tx *tx, int64_t id, int64_t last_used_time, int64_t expire_time, struct ax_err *err);
 	enum ax_status (*token_delete)(struct ax_tx *tx, int64_t id, struct ax_err *err);
-	/* kind "api" and "worker" only, by id. */
+	/* Kinds "api" and "worker" only, by id. */
 	enum ax_status (*tokens)(struct ax_tx *tx, struct ax_tokens *ret, struct ax_err *err);
+	/* Deletes tokens (of one kind) with 0 < expire_time ≤ now. */
 	enum ax_status (*tokens_expire)(struct ax_tx *tx, int64_t now, const char *kind_or_null, struct ax_err *err);
 	enum ax_status (*audit_append)(struct ax_tx *tx, const struct ax_audit_entry *entry, struct ax_err *err);
+	/* Newest first; before_id 0 = the first page. */
 	enum ax_status (*audit_page)(struct ax_tx *tx, const char *object_or_null, const char *actor_or_null,
 		int64_t before_id, int limit, struct ax_audit_entries *ret, struct ax_err *err);
 	enum ax_status (*idem_get)(struct ax_tx *tx, const char *key, struct ax_idem *ret, struct ax_err *err);
+	/* AX_EXISTS while the key is there, expired or not. */
 	enum ax_status (*idem_put)(struct ax_tx *tx, const struct ax_idem *idem, struct ax_err *err);
+	/* Deletes the rows with expire_time ≤ now. */
 	enum ax_status (*idem_purge)(struct ax_tx *tx, int64_t now, struct ax_err *err);
 };
 
@@ -314,7 +328,7 @@ typedef enum ax_status (*ax_tx_fn)(struct ax_tx *tx, void *arg, struct ax_err *e
 
 struct ax_store_ops {
 	/* Runs fn in one transaction and commits when it returns AX_OK, else rolls back and returns what fn returned.
-	 */
+	 * Not to be called from within fn. */
 	enum ax_status (*run)(
 		struct ax_store *store, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err);
 };

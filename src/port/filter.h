@@ -1,0 +1,14 @@
+#ifndef AX_PORT_FILTER_H
+#define AX_PORT_FILTER_H
+
+/* What the filters of the list calls mean, once for all stores. Paging and limits are the stores' part. */
+
+#include "port/store.h"
+
+bool ax_task_matches(const struct ax_task_filter *f, const struct ax_task *task);
+bool ax_run_matches(const struct ax_run_filter *f, const struct ax_run *run);
+
+/* True when the filter can only match live runs: a store then looks at live runs alone. */
+bool ax_run_filter_is_live(const struct ax_run_filter *f);
+
+#endif

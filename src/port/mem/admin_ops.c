@@ -1,0 +1,337 @@
+#include <string.h>
+
+#include "port/mem/db.h"
+
+/* groups */
+
+static const struct ax_group *find_group(struct ax_tx *tx, const char *key)
+{
+	return ax_mem_row(tx, AX_MEM_GROUP, 0, &(struct ax_group){ .group_key = key });
+}
+
+enum ax_status ax_mem_group_insert(struct ax_tx *tx, const struct ax_group *group, struct ax_err *err)
+{
+	if (group->running < 0)
+		return ax_mem_broken(tx, "ax_group: running is below 0", err);
+	return ax_mem_insert(tx, AX_MEM_GROUP, group, err);
+}
+
+enum ax_status ax_mem_group_get(
+	struct ax_tx *tx, const char *key, bool for_update, struct ax_group *ret_group, struct ax_err *err)
+{
+	(void)for_update; /* one transaction at a time */
+	return ax_mem_get(tx, AX_MEM_GROUP, 0, &(struct ax_group){ .group_key = key }, ret_group, err);
+}
+
+enum ax_status ax_mem_group_update(
+	struct ax_tx *tx, const struct ax_group *group, int64_t old_version, struct ax_err *err)
+{
+	const struct ax_group *stored = find_group(tx, group->group_key);
+	if (stored == NULL)
+		return ax_mem_missing(tx, AX_MEM_GROUP, err);
+	if (stored->version != old_version)
+		return ax_mem_conflict(tx, AX_MEM_GROUP, err);
+	struct ax_group row = *stored;
+	ax_row_take_changes(&ax_group_row, group, &row);
+	return ax_mem_replace(tx, AX_MEM_GROUP, stored, &row, err);
+}
+
+enum ax_status ax_mem_group_add_running(struct ax_tx *tx, const char *key, int64_t delta, struct ax_err *err)
+{
+	const struct ax_group *stored = find_group(tx, key);
+	if (stored == NULL)
+		return ax_mem_missing(tx, AX_MEM_GROUP, err);
+	struct ax_group row = *stored;
+	row.running += delta;
+	if (row.running < 0)
+		return ax_mem_broken(tx, "ax_group: running is below 0", err);
+	return ax_mem_replace(tx, AX_MEM_GROUP, stored, &row, err);
+}
+
+static bool group_is_used(struct ax_tx *tx, const char *key)
+{
+	struct ax_task probe = { .def = { .group_key = key, .task_name = "" } };
+	struct ax_mem_list_walk tasks = ax_mem_walk(tx, AX_MEM_TASK, AX_MEM_TASK_BY_NAME, &probe);
+	const struct ax_task *task = ax_mem_next(&tasks);
+	if (task != NULL && strcmp(task->def.group_key, key) == 0)
+		return true;
+	struct ax_mem_list_walk live =
+		ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_LIVE, &(struct ax_run){ .gid = INT64_MIN });
+	const struct ax_run *run;
+	while ((run = ax_mem_next(&live)) != NULL) {
+		if (strcmp(run->group_key, key) == 0)
+			return true;
+	}
+	return false;
+}
+
+enum ax_status ax_mem_group_delete(struct ax_tx *tx, const char *key, struct ax_err *err)
+{
+	const struct ax_group *stored = find_group(tx, key);
+	if (stored == NULL)
+		return ax_mem_missing(tx, AX_MEM_GROUP, err);
+	if (group_is_used(tx, key))
+		return ax_fail(err, AX_CONFLICT, "group_key", "tasks or live runs belong to the group %s", key);
+	return ax_mem_replace(tx, AX_MEM_GROUP, stored, NULL, err);
+}
+
+enum ax_status ax_mem_groups(struct ax_tx *tx, struct ax_groups *ret_groups, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_GROUP, 0, &(struct ax_group){ .group_key = "" });
+	const struct ax_group *group;
+	while ((group = ax_mem_next(&walk)) != NULL)
+		ax_mem_keep(&walk, group);
+	return AX_MEM_GIVE(walk, ret_groups);
+}
+
+enum ax_status ax_mem_group_count_running(struct ax_tx *tx, const char *key, int64_t *ret_n, struct ax_err *err)
+{
+	(void)err;
+	struct ax_run probe = { .worker = "", .gid = INT64_MIN };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_GIVEN, &probe);
+	const struct ax_run *run;
+	int64_t n = 0;
+	while ((run = ax_mem_next(&walk)) != NULL)
+		n += strcmp(run->group_key, key) == 0;
+	*ret_n = n;
+	return AX_OK;
+}
+
+/* workers */
+
+enum ax_status ax_mem_worker_put(struct ax_tx *tx, const struct ax_worker *worker, struct ax_err *err)
+{
+	return ax_mem_upsert(tx, AX_MEM_WORKER, worker, err);
+}
+
+enum ax_status ax_mem_worker_get(
+	struct ax_tx *tx, const char *name, bool for_update, struct ax_worker *ret_worker, struct ax_err *err)
+{
+	(void)for_update;
+	return ax_mem_get(tx, AX_MEM_WORKER, 0, &(struct ax_worker){ .name = name }, ret_worker, err);
+}
+
+enum ax_status ax_mem_workers(struct ax_tx *tx, struct ax_workers *ret_workers, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_WORKER, 0, &(struct ax_worker){ .name = "" });
+	const struct ax_worker *worker;
+	while ((worker = ax_mem_next(&walk)) != NULL)
+		ax_mem_keep(&walk, worker);
+	return AX_MEM_GIVE(walk, ret_workers);
+}
+
+enum ax_status ax_mem_worker_delete(struct ax_tx *tx, const char *name, struct ax_err *err)
+{
+	return ax_mem_delete(tx, AX_MEM_WORKER, &(struct ax_worker){ .name = name }, err);
+}
+
+static struct ax_worker_group worker_group_key(const char *worker, const char *group_key)
+{
+	return (struct ax_worker_group){ .worker = worker, .group_key = group_key };
+}
+
+enum ax_status ax_mem_worker_group_put(
+	struct ax_tx *tx, const char *worker, const char *group_key, int64_t pool_size, struct ax_err *err)
+{
+	struct ax_worker_group row = worker_group_key(worker, group_key);
+	const struct ax_worker_group *stored = ax_mem_row(tx, AX_MEM_WORKER_GROUP, 0, &row);
+	row.pool_size = pool_size;
+	row.given = stored == NULL ? 0 : stored->given;
+	return ax_mem_replace(tx, AX_MEM_WORKER_GROUP, stored, &row, err);
+}
+
+enum ax_status ax_mem_worker_group_get(struct ax_tx *tx, const char *worker, const char *group_key, bool for_update,
+	struct ax_worker_group *ret_row, struct ax_err *err)
+{
+	(void)for_update;
+	struct ax_worker_group probe = worker_group_key(worker, group_key);
+	return ax_mem_get(tx, AX_MEM_WORKER_GROUP, 0, &probe, ret_row, err);
+}
+
+enum ax_status ax_mem_worker_groups(
+	struct ax_tx *tx, const char *worker, struct ax_worker_groups *ret_rows, struct ax_err *err)
+{
+	(void)err;
+	struct ax_worker_group probe = worker_group_key(worker == NULL ? "" : worker, "");
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_WORKER_GROUP, 0, &probe);
+	const struct ax_worker_group *row;
+	while ((row = ax_mem_next(&walk)) != NULL && (worker == NULL || strcmp(row->worker, worker) == 0))
+		ax_mem_keep(&walk, row);
+	return AX_MEM_GIVE(walk, ret_rows);
+}
+
+enum ax_status ax_mem_worker_group_add_given(
+	struct ax_tx *tx, const char *worker, const char *group_key, int64_t delta, struct ax_err *err)
+{
+	struct ax_worker_group row = worker_group_key(worker, group_key);
+	const struct ax_worker_group *stored = ax_mem_row(tx, AX_MEM_WORKER_GROUP, 0, &row);
+	if (stored == NULL)
+		return ax_mem_missing(tx, AX_MEM_WORKER_GROUP, err);
+	row = *stored;
+	row.given += delta;
+	if (row.given < 0)
+		return ax_mem_broken(tx, "ax_worker_group: given is below 0", err);
+	return ax_mem_replace(tx, AX_MEM_WORKER_GROUP, stored, &row, err);
+}
+
+enum ax_status ax_mem_worker_group_drop(struct ax_tx *tx, const char *worker, const char *group_key, struct ax_err *err)
+{
+	struct ax_worker_group probe = worker_group_key(worker, group_key);
+	return ax_mem_delete(tx, AX_MEM_WORKER_GROUP, &probe, err);
+}
+
+/* servers */
+
+enum ax_status ax_mem_server_put(struct ax_tx *tx, const struct ax_server_row *server, struct ax_err *err)
+{
+	return ax_mem_upsert(tx, AX_MEM_SERVER, server, err);
+}
+
+enum ax_status ax_mem_servers(struct ax_tx *tx, struct ax_servers *ret_servers, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk =
+		ax_mem_walk(tx, AX_MEM_SERVER, 0, &(struct ax_server_row){ .number = INT64_MIN });
+	const struct ax_server_row *server;
+	while ((server = ax_mem_next(&walk)) != NULL)
+		ax_mem_keep(&walk, server);
+	return AX_MEM_GIVE(walk, ret_servers);
+}
+
+/* accounts */
+
+enum ax_status ax_mem_user_insert(struct ax_tx *tx, const struct ax_user *user, int64_t *ret_id, struct ax_err *err)
+{
+	struct ax_user row = *user;
+	enum ax_status status = ax_mem_insert_next(tx, AX_MEM_USER, &row, &row.id, err);
+	if (status == AX_OK)
+		*ret_id = row.id;
+	return status;
+}
+
+enum ax_status ax_mem_user_find(struct ax_tx *tx, const char *name, struct ax_user *ret_user, struct ax_err *err)
+{
+	return ax_mem_get(tx, AX_MEM_USER, AX_MEM_USER_BY_NAME, &(struct ax_user){ .name = name }, ret_user, err);
+}
+
+enum ax_status ax_mem_user_count(struct ax_tx *tx, int64_t *ret_n, struct ax_err *err)
+{
+	(void)err;
+	*ret_n = (int64_t)ax_mem_table(tx, AX_MEM_USER)->lists[0].n;
+	return AX_OK;
+}
+
+static const struct ax_token *find_token(struct ax_tx *tx, int64_t id)
+{
+	return ax_mem_row(tx, AX_MEM_TOKEN, 0, &(struct ax_token){ .id = id });
+}
+
+enum ax_status ax_mem_token_insert(struct ax_tx *tx, const struct ax_token *token, int64_t *ret_id, struct ax_err *err)
+{
+	struct ax_token row = *token;
+	enum ax_status status = ax_mem_insert_next(tx, AX_MEM_TOKEN, &row, &row.id, err);
+	if (status == AX_OK)
+		*ret_id = row.id;
+	return status;
+}
+
+enum ax_status ax_mem_token_find(struct ax_tx *tx, const char *hash, struct ax_token *ret_token, struct ax_err *err)
+{
+	struct ax_token probe = { .hash = hash };
+	return ax_mem_get(tx, AX_MEM_TOKEN, AX_MEM_TOKEN_BY_HASH, &probe, ret_token, err);
+}
+
+enum ax_status ax_mem_token_touch(
+	struct ax_tx *tx, int64_t id, int64_t last_used_time, int64_t expire_time, struct ax_err *err)
+{
+	const struct ax_token *stored = find_token(tx, id);
+	if (stored == NULL)
+		return ax_mem_missing(tx, AX_MEM_TOKEN, err);
+	struct ax_token row = *stored;
+	row.last_used_time = last_used_time;
+	row.expire_time = expire_time;
+	return ax_mem_replace(tx, AX_MEM_TOKEN, stored, &row, err);
+}
+
+enum ax_status ax_mem_token_delete(struct ax_tx *tx, int64_t id, struct ax_err *err)
+{
+	return ax_mem_delete(tx, AX_MEM_TOKEN, &(struct ax_token){ .id = id }, err);
+}
+
+enum ax_status ax_mem_tokens(struct ax_tx *tx, struct ax_tokens *ret_tokens, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_TOKEN, 0, &(struct ax_token){ 0 });
+	const struct ax_token *token;
+	while ((token = ax_mem_next(&walk)) != NULL) {
+		if (strcmp(token->kind, "api") == 0 || strcmp(token->kind, "worker") == 0)
+			ax_mem_keep(&walk, token);
+	}
+	return AX_MEM_GIVE(walk, ret_tokens);
+}
+
+enum ax_status ax_mem_tokens_expire(struct ax_tx *tx, int64_t now, const char *kind, struct ax_err *err)
+{
+	struct ax_mem_table *table = ax_mem_table(tx, AX_MEM_TOKEN);
+	enum ax_status status = AX_OK;
+	const struct ax_token *token;
+	for (size_t i = 0; status == AX_OK && (token = ax_mem_at(table, 0, i)) != NULL;) {
+		if (token->expire_time > 0 && token->expire_time <= now &&
+			(kind == NULL || strcmp(token->kind, kind) == 0))
+			status = ax_mem_replace(tx, AX_MEM_TOKEN, token, NULL, err); /* the next row takes its place */
+		else
+			i++;
+	}
+	return status;
+}
+
+/* audit log */
+
+enum ax_status ax_mem_audit_append(struct ax_tx *tx, const struct ax_audit_entry *entry, struct ax_err *err)
+{
+	struct ax_audit_entry row = *entry;
+	return ax_mem_insert_next(tx, AX_MEM_AUDIT, &row, &row.id, err);
+}
+
+enum ax_status ax_mem_audit_page(struct ax_tx *tx, const char *object, const char *actor, int64_t before_id, int limit,
+	struct ax_audit_entries *ret_entries, struct ax_err *err)
+{
+	(void)err;
+	struct ax_audit_entry probe = { .id = before_id == 0 ? INT64_MAX : before_id };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_AUDIT, 0, &probe);
+	const struct ax_audit_entry *entry;
+	while (walk.rows.n < limit && (entry = ax_mem_previous(&walk)) != NULL) {
+		if ((object == NULL || strcmp(entry->object, object) == 0) &&
+			(actor == NULL || strcmp(entry->actor, actor) == 0))
+			ax_mem_keep(&walk, entry);
+	}
+	return AX_MEM_GIVE(walk, ret_entries);
+}
+
+/* answers kept for Idempotency-Key */
+
+enum ax_status ax_mem_idem_get(struct ax_tx *tx, const char *key, struct ax_idem *ret_idem, struct ax_err *err)
+{
+	return ax_mem_get(tx, AX_MEM_IDEM, 0, &(struct ax_idem){ .key = key }, ret_idem, err);
+}
+
+enum ax_status ax_mem_idem_put(struct ax_tx *tx, const struct ax_idem *idem, struct ax_err *err)
+{
+	return ax_mem_insert(tx, AX_MEM_IDEM, idem, err);
+}
+
+enum ax_status ax_mem_idem_purge(struct ax_tx *tx, int64_t now, struct ax_err *err)
+{
+	struct ax_mem_table *table = ax_mem_table(tx, AX_MEM_IDEM);
+	enum ax_status status = AX_OK;
+	const struct ax_idem *idem;
+	for (size_t i = 0; status == AX_OK && (idem = ax_mem_at(table, 0, i)) != NULL;) {
+		if (idem->expire_time <= now)
+			status = ax_mem_replace(tx, AX_MEM_IDEM, idem, NULL, err);
+		else
+			i++;
+	}
+	return status;
+}

@@ -1,0 +1,420 @@
+#include "port/mem/db.h"
+
+#include <string.h>
+
+#include "base/err.h"
+
+#define ROWS(type) const struct type *x = a, *y = b
+#define THEN(field)                                                                                                    \
+	if (x->field != y->field)                                                                                      \
+	return x->field < y->field ? -1 : 1
+#define THEN_TEXT(field)                                                                                               \
+	if (strcmp(x->field, y->field) != 0)                                                                           \
+	return strcmp(x->field, y->field)
+
+static int task_by_id(const void *a, const void *b)
+{
+	ROWS(ax_task);
+	THEN(id);
+	return 0;
+}
+
+static int task_by_name(const void *a, const void *b)
+{
+	ROWS(ax_task);
+	THEN_TEXT(def.group_key);
+	THEN_TEXT(def.task_name);
+	return 0;
+}
+
+static int task_by_next(const void *a, const void *b)
+{
+	ROWS(ax_task);
+	THEN(next_trigger_time);
+	THEN(id);
+	return 0;
+}
+
+static bool task_has_next(const void *row)
+{
+	const struct ax_task *task = row;
+	return task->status == AX_TASK_ENABLED && task->next_trigger_time > 0;
+}
+
+static bool task_lacks_next(const void *row)
+{
+	const struct ax_task *task = row;
+	return task->status == AX_TASK_ENABLED && task->next_trigger_time == 0 && !task->exhausted &&
+		task->def.task_type == AX_TASK_SCHEDULED;
+}
+
+static int version_by_key(const void *a, const void *b)
+{
+	ROWS(ax_task_version);
+	THEN(task_id);
+	THEN(version);
+	return 0;
+}
+
+static int epoch_by_id(const void *a, const void *b)
+{
+	ROWS(ax_epoch);
+	THEN(id);
+	return 0;
+}
+
+static int epoch_by_task(const void *a, const void *b)
+{
+	ROWS(ax_epoch);
+	THEN(task_id);
+	THEN(id);
+	return 0;
+}
+
+static int run_by_gid(const void *a, const void *b)
+{
+	ROWS(ax_run);
+	THEN(gid);
+	return 0;
+}
+
+static int run_by_fire(const void *a, const void *b)
+{
+	ROWS(ax_run);
+	THEN(task_id);
+	THEN(kind);
+	THEN_TEXT(fire_key);
+	THEN(shard);
+	return 0;
+}
+
+static int run_by_task(const void *a, const void *b)
+{
+	ROWS(ax_run);
+	THEN(task_id);
+	THEN(gid);
+	return 0;
+}
+
+static int run_by_rank(const void *a, const void *b)
+{
+	ROWS(ax_run);
+	THEN_TEXT(group_key);
+	THEN(hold);
+	THEN_TEXT(executor_key);
+	THEN(rank);
+	THEN(gid);
+	return 0;
+}
+
+static int run_by_deadline(const void *a, const void *b)
+{
+	ROWS(ax_run);
+	THEN(deadline_time);
+	THEN(gid);
+	return 0;
+}
+
+static int run_by_worker(const void *a, const void *b)
+{
+	ROWS(ax_run);
+	THEN_TEXT(worker);
+	THEN(gid);
+	return 0;
+}
+
+static int run_by_end(const void *a, const void *b)
+{
+	ROWS(ax_run);
+	THEN(end_time);
+	THEN(gid);
+	return 0;
+}
+
+static bool run_is_live(const void *row)
+{
+	return !ax_run_is_terminal(((const struct ax_run *)row)->status);
+}
+
+static bool run_is_active(const void *row)
+{
+	return run_is_live(row) && ((const struct ax_run *)row)->status != AX_RUN_PENDING;
+}
+
+static bool run_is_pending(const void *row)
+{
+	return ((const struct ax_run *)row)->status == AX_RUN_PENDING;
+}
+
+static bool run_is_held(const void *row)
+{
+	const struct ax_run *run = row;
+	return run->status == AX_RUN_WAITING && run->hold == AX_HOLD_OVERLAP;
+}
+
+static bool run_is_waiting(const void *row)
+{
+	return ((const struct ax_run *)row)->status == AX_RUN_WAITING;
+}
+
+static bool run_has_deadline(const void *row)
+{
+	return run_is_live(row) && ((const struct ax_run *)row)->deadline_time > 0;
+}
+
+static bool run_is_given_out(const void *row)
+{
+	return ax_run_is_given_out(((const struct ax_run *)row)->status);
+}
+
+static bool run_has_ended(const void *row)
+{
+	return !run_is_live(row);
+}
+
+static int attempt_by_key(const void *a, const void *b)
+{
+	ROWS(ax_attempt);
+	THEN(gid);
+	THEN(fence);
+	return 0;
+}
+
+static int output_by_key(const void *a, const void *b)
+{
+	ROWS(ax_output);
+	THEN(gid);
+	THEN(fence);
+	THEN(seq);
+	return 0;
+}
+
+static int group_by_key(const void *a, const void *b)
+{
+	ROWS(ax_group);
+	THEN_TEXT(group_key);
+	return 0;
+}
+
+static int worker_by_name(const void *a, const void *b)
+{
+	ROWS(ax_worker);
+	THEN_TEXT(name);
+	return 0;
+}
+
+static int worker_group_by_key(const void *a, const void *b)
+{
+	ROWS(ax_worker_group);
+	THEN_TEXT(worker);
+	THEN_TEXT(group_key);
+	return 0;
+}
+
+static int server_by_number(const void *a, const void *b)
+{
+	ROWS(ax_server_row);
+	THEN(number);
+	return 0;
+}
+
+static int user_by_id(const void *a, const void *b)
+{
+	ROWS(ax_user);
+	THEN(id);
+	return 0;
+}
+
+static int user_by_name(const void *a, const void *b)
+{
+	ROWS(ax_user);
+	THEN_TEXT(name);
+	return 0;
+}
+
+static int token_by_id(const void *a, const void *b)
+{
+	ROWS(ax_token);
+	THEN(id);
+	return 0;
+}
+
+static int token_by_hash(const void *a, const void *b)
+{
+	ROWS(ax_token);
+	THEN_TEXT(hash);
+	return 0;
+}
+
+static int audit_by_id(const void *a, const void *b)
+{
+	ROWS(ax_audit_entry);
+	THEN(id);
+	return 0;
+}
+
+static int idem_by_key(const void *a, const void *b)
+{
+	ROWS(ax_idem);
+	THEN_TEXT(key);
+	return 0;
+}
+
+static const struct ax_mem_index task_indexes[] = {
+	{ task_by_id, NULL, "id" },
+	[AX_MEM_TASK_BY_NAME] = { task_by_name, NULL, "task_name" },
+	[AX_MEM_TASK_DUE] = { task_by_next, task_has_next, NULL },
+	[AX_MEM_TASK_STUCK] = { task_by_id, task_lacks_next, NULL },
+};
+static const struct ax_mem_index version_indexes[] = { { version_by_key, NULL, "version" } };
+static const struct ax_mem_index epoch_indexes[] = {
+	{ epoch_by_id, NULL, "id" },
+	[AX_MEM_EPOCH_BY_TASK] = { epoch_by_task, NULL, NULL },
+};
+static const struct ax_mem_index run_indexes[] = {
+	{ run_by_gid, NULL, "gid" },
+	[AX_MEM_RUN_BY_FIRE] = { run_by_fire, NULL, "fire_key" },
+	[AX_MEM_RUN_BY_TASK] = { run_by_task, NULL, NULL },
+	[AX_MEM_RUN_LIVE] = { run_by_gid, run_is_live, NULL },
+	[AX_MEM_RUN_LIVE_BY_TASK] = { run_by_task, run_is_live, NULL },
+	[AX_MEM_RUN_ACTIVE_BY_TASK] = { run_by_task, run_is_active, NULL },
+	[AX_MEM_RUN_PENDING_BY_TASK] = { run_by_task, run_is_pending, NULL },
+	[AX_MEM_RUN_HELD_BY_TASK] = { run_by_task, run_is_held, NULL },
+	[AX_MEM_RUN_WAITING] = { run_by_rank, run_is_waiting, NULL },
+	[AX_MEM_RUN_DEADLINE] = { run_by_deadline, run_has_deadline, NULL },
+	[AX_MEM_RUN_GIVEN] = { run_by_worker, run_is_given_out, NULL },
+	[AX_MEM_RUN_ENDED] = { run_by_end, run_has_ended, NULL },
+};
+static const struct ax_mem_index attempt_indexes[] = { { attempt_by_key, NULL, "fence" } };
+static const struct ax_mem_index output_indexes[] = { { output_by_key, NULL, "seq" } };
+static const struct ax_mem_index group_indexes[] = { { group_by_key, NULL, "group_key" } };
+static const struct ax_mem_index worker_indexes[] = { { worker_by_name, NULL, "name" } };
+static const struct ax_mem_index worker_group_indexes[] = { { worker_group_by_key, NULL, "group_key" } };
+static const struct ax_mem_index server_indexes[] = { { server_by_number, NULL, "number" } };
+static const struct ax_mem_index user_indexes[] = {
+	{ user_by_id, NULL, "id" },
+	[AX_MEM_USER_BY_NAME] = { user_by_name, NULL, "name" },
+};
+static const struct ax_mem_index token_indexes[] = {
+	{ token_by_id, NULL, "id" },
+	[AX_MEM_TOKEN_BY_HASH] = { token_by_hash, NULL, "hash" },
+};
+static const struct ax_mem_index audit_indexes[] = { { audit_by_id, NULL, "id" } };
+static const struct ax_mem_index idem_indexes[] = { { idem_by_key, NULL, "key" } };
+
+void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES])
+{
+#define TABLE(id, row, indexes) ax_mem_table_init(&tables[id], &(row), indexes, AX_COUNT(indexes))
+	TABLE(AX_MEM_TASK, ax_task_row, task_indexes);
+	TABLE(AX_MEM_TASK_VERSION, ax_task_version_row, version_indexes);
+	TABLE(AX_MEM_EPOCH, ax_epoch_row, epoch_indexes);
+	TABLE(AX_MEM_RUN, ax_run_row, run_indexes);
+	TABLE(AX_MEM_ATTEMPT, ax_attempt_row, attempt_indexes);
+	TABLE(AX_MEM_OUTPUT, ax_output_row, output_indexes);
+	TABLE(AX_MEM_GROUP, ax_group_row, group_indexes);
+	TABLE(AX_MEM_WORKER, ax_worker_row, worker_indexes);
+	TABLE(AX_MEM_WORKER_GROUP, ax_worker_group_row, worker_group_indexes);
+	TABLE(AX_MEM_SERVER, ax_server_row_row, server_indexes);
+	TABLE(AX_MEM_USER, ax_user_row, user_indexes);
+	TABLE(AX_MEM_TOKEN, ax_token_row, token_indexes);
+	TABLE(AX_MEM_AUDIT, ax_audit_row, audit_indexes);
+	TABLE(AX_MEM_IDEM, ax_idem_row, idem_indexes);
+#undef TABLE
+}
+
+static const char *name_of(struct ax_tx *tx, enum ax_mem_table_id id)
+{
+	return ax_mem_table(tx, id)->type->table;
+}
+
+enum ax_status ax_mem_missing(struct ax_tx *tx, enum ax_mem_table_id id, struct ax_err *err)
+{
+	return ax_fail(err, AX_NOT_FOUND, "", "%s has no such row", name_of(tx, id));
+}
+
+enum ax_status ax_mem_conflict(struct ax_tx *tx, enum ax_mem_table_id id, struct ax_err *err)
+{
+	return ax_fail(err, AX_CONFLICT, "", "the row of %s moved on since it was read", name_of(tx, id));
+}
+
+enum ax_status ax_mem_broken(struct ax_tx *tx, const char *what, struct ax_err *err)
+{
+	ax_mem_of(tx)->doomed = AX_BROKEN;
+	return ax_fail(err, AX_BROKEN, "", "%s", what);
+}
+
+enum ax_status ax_mem_get(
+	struct ax_tx *tx, enum ax_mem_table_id id, size_t index, const void *probe, void *ret, struct ax_err *err)
+{
+	const void *stored = ax_mem_row(tx, id, index, probe);
+	if (stored == NULL)
+		return ax_mem_missing(tx, id, err);
+	ax_mem_copy_out(ax_mem_table(tx, id), tx->arena, stored, ret);
+	return AX_OK;
+}
+
+enum ax_status ax_mem_replace(
+	struct ax_tx *tx, enum ax_mem_table_id id, const void *stored, const void *row, struct ax_err *err)
+{
+	const char *key = ax_mem_put(ax_mem_table(tx, id), &ax_mem_of(tx)->journal, stored, row);
+	if (key != NULL)
+		return ax_fail(err, AX_EXISTS, key, "%s already has a row with this %s", name_of(tx, id), key);
+	return AX_OK;
+}
+
+enum ax_status ax_mem_insert(struct ax_tx *tx, enum ax_mem_table_id id, const void *row, struct ax_err *err)
+{
+	return ax_mem_replace(tx, id, NULL, row, err);
+}
+
+enum ax_status ax_mem_insert_next(
+	struct ax_tx *tx, enum ax_mem_table_id id, void *row, int64_t *row_id, struct ax_err *err)
+{
+	int64_t *last = &ax_mem_of(tx)->last_id[id];
+	*row_id = *last + 1;
+	enum ax_status status = ax_mem_insert(tx, id, row, err);
+	if (status == AX_OK)
+		++*last;
+	return status;
+}
+
+enum ax_status ax_mem_upsert(struct ax_tx *tx, enum ax_mem_table_id id, const void *row, struct ax_err *err)
+{
+	return ax_mem_replace(tx, id, ax_mem_row(tx, id, 0, row), row, err);
+}
+
+enum ax_status ax_mem_delete(struct ax_tx *tx, enum ax_mem_table_id id, const void *probe, struct ax_err *err)
+{
+	const void *stored = ax_mem_row(tx, id, 0, probe);
+	if (stored == NULL)
+		return ax_mem_missing(tx, id, err);
+	return ax_mem_replace(tx, id, stored, NULL, err);
+}
+
+struct ax_mem_list_walk ax_mem_walk(struct ax_tx *tx, enum ax_mem_table_id id, size_t index, const void *probe)
+{
+	return (struct ax_mem_list_walk){
+		.tx = tx,
+		.table = id,
+		.index = index,
+		.position = ax_mem_seek(ax_mem_table(tx, id), index, probe),
+	};
+}
+
+const void *ax_mem_next(struct ax_mem_list_walk *walk)
+{
+	return ax_mem_at(ax_mem_table(walk->tx, walk->table), walk->index, walk->position++);
+}
+
+const void *ax_mem_previous(struct ax_mem_list_walk *walk)
+{
+	if (walk->position == 0)
+		return NULL;
+	return ax_mem_at(ax_mem_table(walk->tx, walk->table), walk->index, --walk->position);
+}
+
+void ax_mem_keep(struct ax_mem_list_walk *walk, const void *stored)
+{
+	const struct ax_mem_table *table = ax_mem_table(walk->tx, walk->table);
+	ax_mem_copy_out(table, walk->tx->arena, stored, ax_rows_add(&walk->rows, walk->tx->arena, table->type));
+}

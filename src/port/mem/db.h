@@ -1,0 +1,119 @@
+#ifndef AX_PORT_MEM_DB_H
+#define AX_PORT_MEM_DB_H
+
+/* The tables of the in-memory store, its transaction, and what its operations are made of. */
+
+#include "port/mem/table.h"
+#include "port/mem_store.h"
+#include "port/tx_ops.h"
+
+enum ax_mem_table_id {
+	AX_MEM_TASK,
+	AX_MEM_TASK_VERSION,
+	AX_MEM_EPOCH,
+	AX_MEM_RUN,
+	AX_MEM_ATTEMPT,
+	AX_MEM_OUTPUT,
+	AX_MEM_GROUP,
+	AX_MEM_WORKER,
+	AX_MEM_WORKER_GROUP,
+	AX_MEM_SERVER,
+	AX_MEM_USER,
+	AX_MEM_TOKEN,
+	AX_MEM_AUDIT,
+	AX_MEM_IDEM,
+	AX_MEM_TABLES
+};
+
+/* Indexes besides the primary key, which is 0 everywhere. */
+enum { AX_MEM_TASK_BY_NAME = 1, AX_MEM_TASK_DUE, AX_MEM_TASK_STUCK };
+enum { AX_MEM_EPOCH_BY_TASK = 1 };
+enum {
+	AX_MEM_RUN_BY_FIRE = 1,
+	AX_MEM_RUN_BY_TASK,
+	AX_MEM_RUN_LIVE,
+	AX_MEM_RUN_LIVE_BY_TASK,
+	AX_MEM_RUN_ACTIVE_BY_TASK, /* live but not PENDING */
+	AX_MEM_RUN_PENDING_BY_TASK,
+	AX_MEM_RUN_HELD_BY_TASK, /* by the overlap rule */
+	AX_MEM_RUN_WAITING,
+	AX_MEM_RUN_DEADLINE,
+	AX_MEM_RUN_GIVEN,
+	AX_MEM_RUN_ENDED
+};
+enum { AX_MEM_USER_BY_NAME = 1 };
+enum { AX_MEM_TOKEN_BY_HASH = 1 };
+
+struct ax_mem_tx {
+	struct ax_tx tx;
+	struct ax_mem_store *store;
+};
+
+struct ax_mem_store {
+	struct ax_store port;
+	struct ax_mem_table tables[AX_MEM_TABLES];
+	int64_t last_id[AX_MEM_TABLES]; /* of the tables whose ids the store gives */
+	struct ax_mem_journal journal;
+	bool in_transaction;
+	enum ax_status doomed; /* the failure that this transaction must end with, or AX_OK */
+	uint64_t commits;
+};
+
+void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES]);
+
+#define AX_MEM_OP(op) enum ax_status ax_mem_##op(struct ax_tx *tx AX_TX_PARAMS(op), struct ax_err *err);
+AX_TX_OPS(AX_MEM_OP)
+#undef AX_MEM_OP
+
+static inline struct ax_mem_store *ax_mem_of(struct ax_tx *tx)
+{
+	return ((struct ax_mem_tx *)(void *)tx)->store;
+}
+
+static inline struct ax_mem_table *ax_mem_table(struct ax_tx *tx, enum ax_mem_table_id id)
+{
+	return &ax_mem_of(tx)->tables[id];
+}
+
+/* Stored rows are read through these; `probe` is a struct of which only the key is filled in. */
+static inline const void *ax_mem_row(struct ax_tx *tx, enum ax_mem_table_id id, size_t index, const void *probe)
+{
+	return ax_mem_find(ax_mem_table(tx, id), index, probe);
+}
+
+/* Copies the row out, or AX_NOT_FOUND. */
+enum ax_status ax_mem_get(
+	struct ax_tx *tx, enum ax_mem_table_id id, size_t index, const void *probe, void *ret, struct ax_err *err);
+/* Inserts, or AX_EXISTS. */
+enum ax_status ax_mem_insert(struct ax_tx *tx, enum ax_mem_table_id id, const void *row, struct ax_err *err);
+/* Inserts under the next id, which it writes into `row`, a struct of the caller's. */
+enum ax_status ax_mem_insert_next(
+	struct ax_tx *tx, enum ax_mem_table_id id, void *row, int64_t *row_id, struct ax_err *err);
+/* Inserts or replaces the row of the same primary key. */
+enum ax_status ax_mem_upsert(struct ax_tx *tx, enum ax_mem_table_id id, const void *row, struct ax_err *err);
+/* Puts `row` in the place of the stored one, or AX_EXISTS. */
+enum ax_status ax_mem_replace(
+	struct ax_tx *tx, enum ax_mem_table_id id, const void *stored, const void *row, struct ax_err *err);
+/* Deletes the row of this primary key, or AX_NOT_FOUND. */
+enum ax_status ax_mem_delete(struct ax_tx *tx, enum ax_mem_table_id id, const void *probe, struct ax_err *err);
+
+enum ax_status ax_mem_missing(struct ax_tx *tx, enum ax_mem_table_id id, struct ax_err *err);
+enum ax_status ax_mem_conflict(struct ax_tx *tx, enum ax_mem_table_id id, struct ax_err *err);
+/* A constraint that only a fault in AX can break: the transaction is lost. */
+enum ax_status ax_mem_broken(struct ax_tx *tx, const char *what, struct ax_err *err);
+
+/* Lists in the making: a cursor over an index. */
+struct ax_mem_list_walk {
+	struct ax_tx *tx;
+	enum ax_mem_table_id table;
+	size_t index, position;
+	struct ax_rows rows;
+};
+struct ax_mem_list_walk ax_mem_walk(struct ax_tx *tx, enum ax_mem_table_id id, size_t index, const void *probe);
+const void *ax_mem_next(struct ax_mem_list_walk *walk);
+const void *ax_mem_previous(struct ax_mem_list_walk *walk);
+void ax_mem_keep(struct ax_mem_list_walk *walk, const void *stored); /* copies the row to the list */
+
+#define AX_MEM_GIVE(walk, ret) ((ret)->at = (walk).rows.at, (ret)->n = (walk).rows.n, AX_OK)
+
+#endif

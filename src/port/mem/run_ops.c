@@ -1,0 +1,338 @@
+#include <string.h>
+
+#include "base/num.h"
+#include "port/filter.h"
+#include "port/mem/db.h"
+
+static const struct ax_run *find_run(struct ax_tx *tx, int64_t gid)
+{
+	return ax_mem_row(tx, AX_MEM_RUN, 0, &(struct ax_run){ .gid = gid });
+}
+
+enum ax_status ax_mem_run_insert(struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
+{
+	if (run->fence < 0)
+		return ax_mem_broken(tx, "ax_task_log: fence is below 0", err);
+	return ax_mem_insert(tx, AX_MEM_RUN, run, err);
+}
+
+enum ax_status ax_mem_run_get(
+	struct ax_tx *tx, int64_t gid, bool for_update, struct ax_run *ret_run, struct ax_err *err)
+{
+	(void)for_update; /* one transaction at a time */
+	return ax_mem_get(tx, AX_MEM_RUN, 0, &(struct ax_run){ .gid = gid }, ret_run, err);
+}
+
+enum ax_status ax_mem_run_find(struct ax_tx *tx, int64_t task_id, enum ax_run_kind kind, const char *fire_key,
+	int64_t shard, struct ax_run *ret_run, struct ax_err *err)
+{
+	struct ax_run probe = { .task_id = task_id, .kind = kind, .fire_key = fire_key, .shard = shard };
+	return ax_mem_get(tx, AX_MEM_RUN, AX_MEM_RUN_BY_FIRE, &probe, ret_run, err);
+}
+
+enum ax_status ax_mem_run_update(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err)
+{
+	const struct ax_run *stored = find_run(tx, run->gid);
+	if (stored == NULL)
+		return ax_mem_missing(tx, AX_MEM_RUN, err);
+	if (stored->rev != old_rev)
+		return ax_mem_conflict(tx, AX_MEM_RUN, err);
+	if (ax_run_is_terminal(stored->status) && (run->status != stored->status || run->fence != stored->fence))
+		return ax_mem_broken(tx, "a terminal run never changes", err);
+	if (run->fence < 0)
+		return ax_mem_broken(tx, "ax_task_log: fence is below 0", err);
+	struct ax_run row = *stored;
+	ax_row_take_changes(&ax_run_row, run, &row);
+	row.rev = old_rev + 1;
+	return ax_mem_replace(tx, AX_MEM_RUN, stored, &row, err);
+}
+
+enum ax_status ax_mem_run_renew(
+	struct ax_tx *tx, int64_t gid, int64_t fence, int64_t heartbeat_time, int64_t deadline_time, struct ax_err *err)
+{
+	const struct ax_run *stored = find_run(tx, gid);
+	if (stored == NULL)
+		return ax_mem_missing(tx, AX_MEM_RUN, err);
+	if (stored->fence != fence || !ax_run_is_given_out(stored->status))
+		return ax_mem_conflict(tx, AX_MEM_RUN, err);
+	struct ax_run row = *stored;
+	row.heartbeat_time = heartbeat_time;
+	row.deadline_time = deadline_time;
+	row.rev++;
+	return ax_mem_replace(tx, AX_MEM_RUN, stored, &row, err);
+}
+
+/* Runs of a task that an index of (task_id, gid) holds. */
+static enum ax_status list_of_task(struct ax_tx *tx, size_t index, int64_t task_id, int limit, struct ax_runs *ret_runs)
+{
+	struct ax_run probe = { .task_id = task_id, .gid = INT64_MIN };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, index, &probe);
+	const struct ax_run *run;
+	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->task_id == task_id)
+		ax_mem_keep(&walk, run);
+	return AX_MEM_GIVE(walk, ret_runs);
+}
+
+enum ax_status ax_mem_runs_live(
+	struct ax_tx *tx, int64_t task_id, bool for_update, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)for_update, (void)err;
+	return list_of_task(tx, AX_MEM_RUN_ACTIVE_BY_TASK, task_id, limit, ret_runs);
+}
+
+enum ax_status ax_mem_runs_pending(
+	struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)err;
+	return list_of_task(tx, AX_MEM_RUN_PENDING_BY_TASK, task_id, limit, ret_runs);
+}
+
+enum ax_status ax_mem_runs_held(
+	struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)err;
+	return list_of_task(tx, AX_MEM_RUN_HELD_BY_TASK, task_id, limit, ret_runs);
+}
+
+enum ax_status ax_mem_runs_claimable(struct ax_tx *tx, const char *group_key, const char *executor_key, int limit,
+	struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)err;
+	struct ax_run probe = { .group_key = group_key, .executor_key = executor_key, .rank = INT64_MIN };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_WAITING, &probe);
+	const struct ax_run *run;
+	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->hold == AX_HOLD_NONE &&
+		strcmp(run->group_key, group_key) == 0 && strcmp(run->executor_key, executor_key) == 0)
+		ax_mem_keep(&walk, run);
+	return AX_MEM_GIVE(walk, ret_runs);
+}
+
+enum ax_status ax_mem_runs_overdue(
+	struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_DEADLINE, &(struct ax_run){ 0 });
+	const struct ax_run *run;
+	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->deadline_time <= until)
+		ax_mem_keep(&walk, run);
+	return AX_MEM_GIVE(walk, ret_runs);
+}
+
+enum ax_status ax_mem_run_next_deadline(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)
+{
+	(void)err;
+	const struct ax_run *first = ax_mem_at(ax_mem_table(tx, AX_MEM_RUN), AX_MEM_RUN_DEADLINE, 0);
+	*ret_time = first == NULL ? 0 : first->deadline_time;
+	return AX_OK;
+}
+
+static struct ax_mem_list_walk walk_worker(struct ax_tx *tx, const char *worker)
+{
+	struct ax_run probe = { .worker = worker, .gid = INT64_MIN };
+	return ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_GIVEN, &probe);
+}
+
+enum ax_status ax_mem_runs_of_worker(
+	struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk = walk_worker(tx, worker);
+	const struct ax_run *run;
+	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && strcmp(run->worker, worker) == 0)
+		ax_mem_keep(&walk, run);
+	return AX_MEM_GIVE(walk, ret_runs);
+}
+
+enum ax_status ax_mem_runs_to_stop(
+	struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk = walk_worker(tx, worker);
+	const struct ax_run *run;
+	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && strcmp(run->worker, worker) == 0) {
+		if (run->cancel == AX_CANCEL_ASKED)
+			ax_mem_keep(&walk, run);
+	}
+	return AX_MEM_GIVE(walk, ret_runs);
+}
+
+/* The index that a page is read from, backwards. */
+static size_t page_index(const struct ax_run_filter *f)
+{
+	if (ax_run_filter_is_live(f))
+		return f->task_id != 0 ? AX_MEM_RUN_LIVE_BY_TASK : AX_MEM_RUN_LIVE;
+	return f->task_id != 0 ? AX_MEM_RUN_BY_TASK : 0;
+}
+
+enum ax_status ax_mem_runs_page(struct ax_tx *tx, const struct ax_run_filter *f, struct ax_runs *ret_runs,
+	int64_t *ret_before, struct ax_err *err)
+{
+	(void)err;
+	int64_t before = f->before_gid == 0 ? INT64_MAX : f->before_gid;
+	struct ax_run probe = { .task_id = f->task_id, .gid = before };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, page_index(f), &probe);
+	int looked = 0;
+	for (;;) {
+		const struct ax_run *run = ax_mem_previous(&walk);
+		if (run == NULL || (f->task_id != 0 && run->task_id != f->task_id)) {
+			*ret_before = 0;
+			break;
+		}
+		if (walk.rows.n >= f->limit || looked >= f->scan_limit) {
+			*ret_before = before;
+			break;
+		}
+		looked++;
+		before = run->gid;
+		if (ax_run_matches(f, run))
+			ax_mem_keep(&walk, run);
+	}
+	return AX_MEM_GIVE(walk, ret_runs);
+}
+
+static bool fired_in(const struct ax_run *run, int64_t from, int64_t to)
+{
+	if (run->kind != AX_KIND_SCHEDULE && run->kind != AX_KIND_MISS)
+		return false;
+	if (run->trigger_time >= from && run->trigger_time < to)
+		return true;
+	return run->covers_count > 0 && run->covers_from < to && run->covers_to >= from;
+}
+
+enum ax_status ax_mem_runs_fired(struct ax_tx *tx, int64_t task_id, int64_t from, int64_t to, int64_t after_gid,
+	int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)err;
+	struct ax_run probe = { .task_id = task_id, .gid = ax_add_sat(after_gid, 1) };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_BY_TASK, &probe);
+	const struct ax_run *run;
+	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->task_id == task_id) {
+		if (fired_in(run, from, to))
+			ax_mem_keep(&walk, run);
+	}
+	return AX_MEM_GIVE(walk, ret_runs);
+}
+
+enum ax_status ax_mem_run_counts(struct ax_tx *tx, int64_t ended_since, int64_t *ret_by_state, struct ax_err *err)
+{
+	(void)err;
+	memset(ret_by_state, 0, 32 * sizeof(*ret_by_state));
+	const struct ax_run *run;
+	struct ax_mem_list_walk live =
+		ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_LIVE, &(struct ax_run){ .gid = INT64_MIN });
+	while ((run = ax_mem_next(&live)) != NULL)
+		ret_by_state[run->status]++;
+	struct ax_run probe = { .end_time = ended_since, .gid = INT64_MIN };
+	struct ax_mem_list_walk ended = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_ENDED, &probe);
+	while ((run = ax_mem_next(&ended)) != NULL)
+		ret_by_state[run->status]++;
+	return AX_OK;
+}
+
+enum ax_status ax_mem_group_waiting(struct ax_tx *tx, const char *group_key, int64_t *ret_n, struct ax_err *err)
+{
+	(void)err;
+	struct ax_run probe = { .group_key = group_key, .executor_key = "", .rank = INT64_MIN };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_WAITING, &probe);
+	const struct ax_run *run;
+	int64_t n = 0;
+	while ((run = ax_mem_next(&walk)) != NULL && strcmp(run->group_key, group_key) == 0)
+		n++;
+	*ret_n = n;
+	return AX_OK;
+}
+
+enum ax_status ax_mem_attempt_put(struct ax_tx *tx, const struct ax_attempt *attempt, struct ax_err *err)
+{
+	return ax_mem_upsert(tx, AX_MEM_ATTEMPT, attempt, err);
+}
+
+enum ax_status ax_mem_attempt_get(
+	struct ax_tx *tx, int64_t gid, int64_t fence, struct ax_attempt *ret_attempt, struct ax_err *err)
+{
+	struct ax_attempt probe = { .gid = gid, .fence = fence };
+	return ax_mem_get(tx, AX_MEM_ATTEMPT, 0, &probe, ret_attempt, err);
+}
+
+enum ax_status ax_mem_attempts(struct ax_tx *tx, int64_t gid, struct ax_attempts *ret_attempts, struct ax_err *err)
+{
+	(void)err;
+	struct ax_attempt probe = { .gid = gid, .fence = INT64_MIN };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_ATTEMPT, 0, &probe);
+	const struct ax_attempt *attempt;
+	while ((attempt = ax_mem_next(&walk)) != NULL && attempt->gid == gid)
+		ax_mem_keep(&walk, attempt);
+	return AX_MEM_GIVE(walk, ret_attempts);
+}
+
+enum ax_status ax_mem_output_size(
+	struct ax_tx *tx, int64_t gid, int64_t fence, int64_t *ret_bytes, int64_t *ret_last_seq, struct ax_err *err)
+{
+	(void)err;
+	struct ax_output probe = { .gid = gid, .fence = fence, .seq = INT64_MIN };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_OUTPUT, 0, &probe);
+	const struct ax_output *output;
+	int64_t bytes = 0, last_seq = -1;
+	while ((output = ax_mem_next(&walk)) != NULL && output->gid == gid && output->fence == fence) {
+		bytes += output->len;
+		last_seq = output->seq;
+	}
+	*ret_bytes = bytes;
+	*ret_last_seq = last_seq;
+	return AX_OK;
+}
+
+enum ax_status ax_mem_output_append(struct ax_tx *tx, const struct ax_output *output, struct ax_err *err)
+{
+	return ax_mem_insert(tx, AX_MEM_OUTPUT, output, err);
+}
+
+enum ax_status ax_mem_outputs(struct ax_tx *tx, int64_t gid, int64_t after_fence, int64_t after_seq, int limit,
+	struct ax_outputs *ret_outputs, struct ax_err *err)
+{
+	(void)err;
+	struct ax_output probe = { .gid = gid, .fence = after_fence, .seq = ax_add_sat(after_seq, 1) };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_OUTPUT, 0, &probe);
+	const struct ax_output *output;
+	while (walk.rows.n < limit && (output = ax_mem_next(&walk)) != NULL && output->gid == gid)
+		ax_mem_keep(&walk, output);
+	return AX_MEM_GIVE(walk, ret_outputs);
+}
+
+/* Deletes every row of the run from a table whose primary key begins with the gid. */
+static enum ax_status delete_of_run(
+	struct ax_tx *tx, enum ax_mem_table_id id, const void *probe, int64_t gid, struct ax_err *err)
+{
+	struct ax_mem_table *table = ax_mem_table(tx, id);
+	enum ax_status status = AX_OK;
+	size_t first = ax_mem_seek(table, 0, probe);
+	const void *row;
+	while (status == AX_OK && (row = ax_mem_at(table, 0, first)) != NULL &&
+		ax_field_number(&table->type->fields[0], row) == gid)
+		status = ax_mem_replace(tx, id, row, NULL, err);
+	return status;
+}
+
+enum ax_status ax_mem_runs_purge(
+	struct ax_tx *tx, int64_t ended_before, int limit, int *ret_deleted, struct ax_err *err)
+{
+	struct ax_mem_table *runs = ax_mem_table(tx, AX_MEM_RUN);
+	enum ax_status status = AX_OK;
+	int n = 0;
+	const struct ax_run *run;
+	while (status == AX_OK && n < limit && (run = ax_mem_at(runs, AX_MEM_RUN_ENDED, 0)) != NULL &&
+		run->end_time < ended_before) {
+		int64_t gid = run->gid;
+		struct ax_attempt attempt = { .gid = gid, .fence = INT64_MIN };
+		struct ax_output output = { .gid = gid, .fence = INT64_MIN };
+		status = delete_of_run(tx, AX_MEM_ATTEMPT, &attempt, gid, err);
+		if (status == AX_OK)
+			status = delete_of_run(tx, AX_MEM_OUTPUT, &output, gid, err);
+		if (status == AX_OK)
+			status = ax_mem_replace(tx, AX_MEM_RUN, run, NULL, err);
+		n++;
+	}
+	if (status == AX_OK)
+		*ret_deleted = n;
+	return status;
+}

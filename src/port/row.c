@@ -1,0 +1,267 @@
+#include "port/row.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/num.h"
+#include "port/store.h"
+
+#define KIND(member)                                                                                                   \
+	_Generic((member), int64_t: AX_FIELD_I64, bool: AX_FIELD_BOOL, const char *: AX_FIELD_TEXT, default: AX_FIELD_ENUM)
+#define FIELD(type, path, name_, kind_, fixed_)                                                                        \
+	{                                                                                                              \
+		.name = #name_, .offset = offsetof(struct type, path name_), .kind = (kind_), .fixed = (fixed_)        \
+	}
+/* A column of the struct in TYPE: one that updates write, one that they leave alone. */
+#define COL(name) FIELD(TYPE, , name, KIND(((struct TYPE *)0)->name), false)
+#define FIX(name) FIELD(TYPE, , name, KIND(((struct TYPE *)0)->name), true)
+#define SECRET(name_)                                                                                                  \
+	{                                                                                                              \
+		.name = #name_, .offset = offsetof(struct TYPE, name_), .kind = AX_FIELD_TEXT, .fixed = true,          \
+		.secret = true                                                                                         \
+	}
+#define DEF(name) FIELD(TYPE, def., name, KIND(((struct TYPE *)0)->def.name), false)
+#define ROW(name, table_, fields_)                                                                                     \
+	const struct ax_row_type name = { table_, sizeof(struct TYPE), fields_, AX_COUNT(fields_) }
+
+#define DEFINITION                                                                                                     \
+	DEF(group_key), DEF(task_name), DEF(task_type), DEF(cron_expr), DEF(dialect), DEF(time_zone),                  \
+		DEF(executor_key), DEF(biz_param), DEF(timeout_seconds), DEF(grace_seconds), DEF(retry_count),         \
+		DEF(priority), DEF(overlap), DEF(overlap_max), DEF(misfire), DEF(window_seconds), DEF(lost_fails),     \
+		DEF(lost_limit), DEF(unreachable_continues), DEF(start_confirmed), DEF(owner), DEF(notes)
+
+#define TYPE ax_task
+static const struct ax_field task_fields[] = { FIX(id), DEFINITION, COL(status), COL(version), FIX(create_time),
+	COL(update_time), COL(updated_by), COL(next_trigger_time), COL(last_trigger_time), COL(anchor_time),
+	COL(exhausted), FIX(last_run_gid), FIX(last_run_status), FIX(last_run_end_time) };
+ROW(ax_task_row, "ax_task", task_fields);
+#undef TYPE
+
+#define TYPE ax_task_version
+static const struct ax_field version_fields[] = { FIX(task_id), FIX(version), FIX(time), FIX(author), DEFINITION };
+ROW(ax_task_version_row, "ax_task_version", version_fields);
+#undef TYPE
+
+#define TYPE ax_epoch
+static const struct ax_field epoch_fields[] = { FIX(id), FIX(task_id), FIX(from_time), FIX(enabled), FIX(cron_expr),
+	FIX(dialect), FIX(time_zone), FIX(anchor_time), FIX(tzdata) };
+ROW(ax_epoch_row, "ax_schedule_epoch", epoch_fields);
+#undef TYPE
+
+#define TYPE ax_run
+static const struct ax_field run_fields[] = { FIX(gid), FIX(task_id), FIX(kind), FIX(fire_key), FIX(shard),
+	FIX(group_key), FIX(executor_key), COL(status), COL(reason), COL(rev), FIX(version), FIX(trigger_time),
+	FIX(create_time), COL(dispatch_time), COL(start_time), COL(heartbeat_time), COL(end_time), COL(deadline_time),
+	COL(limit_time), FIX(rank), FIX(priority), COL(hold), COL(fence), COL(retry_times), COL(lost_times),
+	COL(bounce_times), COL(accepted), COL(worker), COL(incarnation), COL(cancel), COL(ended_by_worker),
+	COL(result_code), COL(result_msg), COL(result), FIX(params), FIX(trace_id), COL(progress_msg),
+	COL(progress_percent), FIX(rerun_of), COL(covers_from), COL(covers_to), COL(covers_count), FIX(made_up) };
+ROW(ax_run_row, "ax_task_log", run_fields);
+#undef TYPE
+
+#define TYPE ax_attempt
+static const struct ax_field attempt_fields[] = { FIX(gid), FIX(fence), FIX(attempt), FIX(worker), FIX(dispatch_time),
+	FIX(start_time), FIX(end_time), FIX(outcome), FIX(code), FIX(message), FIX(late_time), FIX(late_outcome),
+	FIX(late_code), FIX(late_message) };
+ROW(ax_attempt_row, "ax_attempt", attempt_fields);
+#undef TYPE
+
+#define TYPE ax_output
+static const struct ax_field output_fields[] = { FIX(gid), FIX(fence), FIX(seq), FIX(time),
+	FIELD(ax_output, , data, AX_FIELD_DATA, true) };
+_Static_assert(offsetof(struct ax_output, len) == offsetof(struct ax_output, data) + sizeof(const char *),
+	"the length stands behind the data");
+ROW(ax_output_row, "ax_output", output_fields);
+#undef TYPE
+
+#define TYPE ax_group
+static const struct ax_field group_fields[] = { FIX(group_key), COL(title), COL(dispatch_quota), COL(pool_size),
+	COL(paused), COL(contacts), FIX(running), COL(version), FIX(create_time), COL(update_time) };
+ROW(ax_group_row, "ax_group", group_fields);
+#undef TYPE
+
+#define TYPE ax_worker
+static const struct ax_field worker_fields[] = { FIX(name), FIX(incarnation), FIX(status), FIX(executors), FIX(tags),
+	FIX(version), FIX(address), FIX(register_time), FIX(seen_time) };
+ROW(ax_worker_row, "ax_worker", worker_fields);
+#undef TYPE
+
+#define TYPE ax_worker_group
+static const struct ax_field worker_group_fields[] = { FIX(worker), FIX(group_key), COL(pool_size), FIX(given) };
+ROW(ax_worker_group_row, "ax_worker_group", worker_group_fields);
+#undef TYPE
+
+#define TYPE ax_server_row
+static const struct ax_field server_fields[] = { FIX(number), FIX(name), FIX(version), FIX(start_time), FIX(seen_time),
+	FIX(gid_high_ms) };
+ROW(ax_server_row_row, "ax_server", server_fields);
+#undef TYPE
+
+#define TYPE ax_user
+static const struct ax_field user_fields[] = { FIX(id), FIX(name), SECRET(password_hash), FIX(role), FIX(create_time) };
+ROW(ax_user_row, "ax_user", user_fields);
+#undef TYPE
+
+#define TYPE ax_token
+static const struct ax_field token_fields[] = { FIX(id), SECRET(hash), FIX(kind), FIX(name), FIX(role),
+	FIX(worker_groups), SECRET(csrf), FIX(create_time), FIX(expire_time), FIX(last_used_time) };
+ROW(ax_token_row, "ax_token", token_fields);
+#undef TYPE
+
+#define TYPE ax_audit_entry
+static const struct ax_field audit_fields[] = { FIX(id), FIX(time), FIX(actor), FIX(address), FIX(action), FIX(object),
+	FIX(before), FIX(after), FIX(reason) };
+ROW(ax_audit_row, "ax_audit", audit_fields);
+#undef TYPE
+
+#define TYPE ax_idem
+static const struct ax_field idem_fields[] = { FIX(key), FIX(hash), FIX(status), FIX(body), FIX(expire_time) };
+ROW(ax_idem_row, "ax_idem", idem_fields);
+#undef TYPE
+
+_Static_assert(sizeof(enum ax_run_state) == sizeof(int), "enums are read and written as int");
+
+static int64_t *data_len(const struct ax_field *field, const void *row)
+{
+	return (int64_t *)(void *)(ax_field_text(field, row) + 1);
+}
+
+size_t ax_field_len(const struct ax_field *field, const void *row)
+{
+	if (field->kind == AX_FIELD_DATA)
+		return (size_t)*data_len(field, row);
+	return strlen(*ax_field_text(field, row));
+}
+
+long long ax_field_number(const struct ax_field *field, const void *row)
+{
+	const void *at = ax_field_at(field, row);
+	switch (field->kind) {
+	case AX_FIELD_I64:
+		return *(const int64_t *)at;
+	case AX_FIELD_ENUM:
+		return *(const int *)at;
+	case AX_FIELD_BOOL:
+		return *(const bool *)at;
+	default:
+		ax_die(__FILE__, __LINE__, "not a number");
+	}
+}
+
+void ax_field_set_number(const struct ax_field *field, void *row, long long value)
+{
+	void *at = ax_field_at(field, row);
+	switch (field->kind) {
+	case AX_FIELD_I64:
+		*(int64_t *)at = value;
+		return;
+	case AX_FIELD_ENUM:
+		*(int *)at = (int)value;
+		return;
+	case AX_FIELD_BOOL:
+		*(bool *)at = value != 0;
+		return;
+	default:
+		ax_die(__FILE__, __LINE__, "not a number");
+	}
+}
+
+void ax_row_copy(const struct ax_row_type *type, struct ax_arena *arena, const void *row, void *ret)
+{
+	memmove(ret, row, type->size);
+	for (int i = 0; i < type->n; i++) {
+		const struct ax_field *field = &type->fields[i];
+		if (!ax_field_has_text(field))
+			continue;
+		const char **text = ax_field_text(field, ret);
+		*text = ax_strndup(arena, *text, ax_field_len(field, ret));
+	}
+}
+
+void ax_row_take_changes(const struct ax_row_type *type, const void *row, void *ret)
+{
+	for (int i = 0; i < type->n; i++) {
+		const struct ax_field *field = &type->fields[i];
+		if (field->fixed)
+			continue;
+		if (ax_field_has_text(field))
+			*ax_field_text(field, ret) = *ax_field_text(field, row);
+		else
+			ax_field_set_number(field, ret, ax_field_number(field, row));
+	}
+}
+
+bool ax_row_equal(const struct ax_row_type *type, const void *a, const void *b)
+{
+	for (int i = 0; i < type->n; i++) {
+		const struct ax_field *field = &type->fields[i];
+		if (!ax_field_has_text(field)) {
+			if (ax_field_number(field, a) != ax_field_number(field, b))
+				return false;
+			continue;
+		}
+		size_t len = ax_field_len(field, a);
+		if (len != ax_field_len(field, b) ||
+			memcmp(*ax_field_text(field, a), *ax_field_text(field, b), len) != 0)
+			return false;
+	}
+	return true;
+}
+
+void ax_text_print(const char *s, size_t len, struct ax_buf *out)
+{
+	ax_buf_addc(out, '"');
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)s[i];
+		if (c == '"' || c == '\\')
+			ax_buf_addc(out, '\\');
+		if (c < 0x20)
+			ax_buf_printf(out, "\\u%04x", c);
+		else
+			ax_buf_addc(out, (char)c);
+	}
+	ax_buf_addc(out, '"');
+}
+
+/* The longest beginning of at most `max` bytes that does not cut a character. */
+static size_t cut_text(const char *s, size_t len, size_t max)
+{
+	if (len <= max)
+		return len;
+	while (max > 0 && ((unsigned char)s[max] & 0xc0) == 0x80)
+		max--;
+	return max;
+}
+
+void ax_row_print(const struct ax_row_type *type, const void *row, struct ax_buf *out)
+{
+	enum { TEXT_SHOWN = 200 };
+	for (int i = 0; i < type->n; i++) {
+		const struct ax_field *field = &type->fields[i];
+		ax_buf_printf(out, "%s\"%s\":", i == 0 ? "{" : ",", field->name);
+		if (field->secret) {
+			ax_buf_adds(out, "\"***\"");
+		} else if (ax_field_has_text(field)) {
+			const char *text = *ax_field_text(field, row);
+			ax_text_print(text, cut_text(text, ax_field_len(field, row), TEXT_SHOWN), out);
+		} else {
+			const char *quote = field->kind == AX_FIELD_I64 ? "\"" : "";
+			ax_buf_printf(out, "%s%lld%s", quote, ax_field_number(field, row), quote);
+		}
+	}
+	ax_buf_addc(out, '}');
+}
+
+void *ax_rows_add(struct ax_rows *rows, struct ax_arena *arena, const struct ax_row_type *type)
+{
+	if (rows->n == rows->cap) {
+		int cap = AX_MAX(4, rows->cap * 2);
+		void *at = ax_alloc_array(arena, (size_t)cap, type->size);
+		if (rows->n > 0)
+			memcpy(at, rows->at, (size_t)rows->n * type->size);
+		rows->at = at;
+		rows->cap = cap;
+	}
+	return (char *)rows->at + (size_t)rows->n++ * type->size;
+}

@@ -1,0 +1,169 @@
+#ifndef AX_PORT_TX_OPS_H
+#define AX_PORT_TX_OPS_H
+
+/* Every operation of struct ax_tx_ops with the types of its arguments, for code that does the same to all of them:
+ * declares a store's functions, fills its table, wraps or prints each call. The compiler refuses an entry that differs
+ * from port/store.h, and a missing one.
+ *
+ *   AX_TX_OPS(OP)             OP(name) for each operation
+ *   AX_ARGS_name(IN, OUT)     IN(type, name) and OUT(type, name) for each argument between tx and err, in order */
+
+#include "port/store.h"
+
+/* clang-format off */
+#define AX_TX_OPS(OP) \
+	OP(task_insert) OP(task_get) OP(task_update) OP(task_advance) OP(task_last_run) OP(task_delete) \
+	OP(tasks_page) OP(tasks_due) OP(tasks_stuck) OP(task_next_due) OP(task_version_insert) \
+	OP(task_version_get) OP(task_versions) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
+	OP(run_find) OP(run_update) OP(run_renew) OP(runs_live) OP(runs_pending) OP(runs_held) OP(runs_claimable) OP(runs_overdue) \
+	OP(run_next_deadline) OP(runs_of_worker) OP(runs_to_stop) OP(runs_page) OP(runs_fired) OP(run_counts) \
+	OP(group_waiting) OP(attempt_put) OP(attempt_get) OP(attempts) OP(output_size) OP(output_append) \
+	OP(outputs) OP(runs_purge) OP(group_insert) OP(group_get) OP(group_update) OP(group_add_running) \
+	OP(group_delete) OP(groups) OP(group_count_running) OP(worker_put) OP(worker_get) OP(workers) \
+	OP(worker_delete) OP(worker_group_put) OP(worker_group_get) OP(worker_groups) \
+	OP(worker_group_add_given) OP(worker_group_drop) OP(server_put) OP(servers) OP(user_insert) \
+	OP(user_find) OP(user_count) OP(token_insert) OP(token_find) OP(token_touch) OP(token_delete) \
+	OP(tokens) OP(tokens_expire) OP(audit_append) OP(audit_page) OP(idem_get) OP(idem_put) OP(idem_purge)
+/* clang-format on */
+
+#define AX_ARGS_task_insert(IN, OUT) IN(TASK, task) OUT(I64, id)
+#define AX_ARGS_task_get(IN, OUT) IN(I64, id) IN(BOOL, for_update) OUT(TASK, task)
+#define AX_ARGS_task_update(IN, OUT) IN(TASK, task) IN(I64, old_version) IN(I64, old_next)
+#define AX_ARGS_task_advance(IN, OUT) IN(TASK, task) IN(I64, old_next)
+#define AX_ARGS_task_last_run(IN, OUT) IN(I64, id) IN(I64, gid) IN(STATE, state) IN(I64, end_time)
+#define AX_ARGS_task_delete(IN, OUT) IN(I64, id)
+#define AX_ARGS_tasks_page(IN, OUT) IN(TASK_FILTER, f) OUT(TASKS, tasks)
+#define AX_ARGS_tasks_due(IN, OUT) IN(I64, until) IN(INT, limit) OUT(TASKS, tasks)
+#define AX_ARGS_tasks_stuck(IN, OUT) IN(INT, limit) OUT(TASKS, tasks)
+#define AX_ARGS_task_next_due(IN, OUT) OUT(I64, time)
+#define AX_ARGS_task_version_insert(IN, OUT) IN(TASK_VERSION, v)
+#define AX_ARGS_task_version_get(IN, OUT) IN(I64, task_id) IN(I64, version) OUT(TASK_VERSION, v)
+#define AX_ARGS_task_versions(IN, OUT)                                                                                 \
+	IN(I64, task_id) IN(I64, before_version) IN(INT, limit) OUT(TASK_VERSIONS, versions)
+#define AX_ARGS_epoch_append(IN, OUT) IN(EPOCH, epoch)
+#define AX_ARGS_epochs(IN, OUT) IN(I64, task_id) IN(I64, after_id) IN(INT, limit) OUT(EPOCHS, epochs)
+#define AX_ARGS_run_insert(IN, OUT) IN(RUN, run)
+#define AX_ARGS_run_get(IN, OUT) IN(I64, gid) IN(BOOL, for_update) OUT(RUN, run)
+#define AX_ARGS_run_find(IN, OUT) IN(I64, task_id) IN(KIND, kind) IN(TEXT, fire_key) IN(I64, shard) OUT(RUN, run)
+#define AX_ARGS_run_update(IN, OUT) IN(RUN, run) IN(I64, old_rev)
+#define AX_ARGS_run_renew(IN, OUT) IN(I64, gid) IN(I64, fence) IN(I64, heartbeat_time) IN(I64, deadline_time)
+#define AX_ARGS_runs_live(IN, OUT) IN(I64, task_id) IN(BOOL, for_update) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_runs_pending(IN, OUT) IN(I64, task_id) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_runs_held(IN, OUT) IN(I64, task_id) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_runs_claimable(IN, OUT) IN(TEXT, group_key) IN(TEXT, executor_key) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_runs_overdue(IN, OUT) IN(I64, until) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_run_next_deadline(IN, OUT) OUT(I64, time)
+#define AX_ARGS_runs_of_worker(IN, OUT) IN(TEXT, worker) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_runs_to_stop(IN, OUT) IN(TEXT, worker) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_runs_page(IN, OUT) IN(RUN_FILTER, f) OUT(RUNS, runs) OUT(I64, before)
+#define AX_ARGS_runs_fired(IN, OUT)                                                                                    \
+	IN(I64, task_id) IN(I64, from) IN(I64, to) IN(I64, after_gid) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_run_counts(IN, OUT) IN(I64, ended_since) OUT(COUNTS, by_state)
+#define AX_ARGS_group_waiting(IN, OUT) IN(TEXT, group_key) OUT(I64, n)
+#define AX_ARGS_attempt_put(IN, OUT) IN(ATTEMPT, attempt)
+#define AX_ARGS_attempt_get(IN, OUT) IN(I64, gid) IN(I64, fence) OUT(ATTEMPT, attempt)
+#define AX_ARGS_attempts(IN, OUT) IN(I64, gid) OUT(ATTEMPTS, attempts)
+#define AX_ARGS_output_size(IN, OUT) IN(I64, gid) IN(I64, fence) OUT(I64, bytes) OUT(I64, last_seq)
+#define AX_ARGS_output_append(IN, OUT) IN(OUTPUT, output)
+#define AX_ARGS_outputs(IN, OUT)                                                                                       \
+	IN(I64, gid) IN(I64, after_fence) IN(I64, after_seq) IN(INT, limit) OUT(OUTPUTS, outputs)
+#define AX_ARGS_runs_purge(IN, OUT) IN(I64, ended_before) IN(INT, limit) OUT(INT, deleted)
+#define AX_ARGS_group_insert(IN, OUT) IN(GROUP, group)
+#define AX_ARGS_group_get(IN, OUT) IN(TEXT, key) IN(BOOL, for_update) OUT(GROUP, group)
+#define AX_ARGS_group_update(IN, OUT) IN(GROUP, group) IN(I64, old_version)
+#define AX_ARGS_group_add_running(IN, OUT) IN(TEXT, key) IN(I64, delta)
+#define AX_ARGS_group_delete(IN, OUT) IN(TEXT, key)
+#define AX_ARGS_groups(IN, OUT) OUT(GROUPS, groups)
+#define AX_ARGS_group_count_running(IN, OUT) IN(TEXT, key) OUT(I64, n)
+#define AX_ARGS_worker_put(IN, OUT) IN(WORKER, worker)
+#define AX_ARGS_worker_get(IN, OUT) IN(TEXT, name) IN(BOOL, for_update) OUT(WORKER, worker)
+#define AX_ARGS_workers(IN, OUT) OUT(WORKERS, workers)
+#define AX_ARGS_worker_delete(IN, OUT) IN(TEXT, name)
+#define AX_ARGS_worker_group_put(IN, OUT) IN(TEXT, worker) IN(TEXT, group_key) IN(I64, pool_size)
+#define AX_ARGS_worker_group_get(IN, OUT)                                                                              \
+	IN(TEXT, worker) IN(TEXT, group_key) IN(BOOL, for_update) OUT(WORKER_GROUP, row)
+#define AX_ARGS_worker_groups(IN, OUT) IN(TEXT, worker) OUT(WORKER_GROUPS, rows)
+#define AX_ARGS_worker_group_add_given(IN, OUT) IN(TEXT, worker) IN(TEXT, group_key) IN(I64, delta)
+#define AX_ARGS_worker_group_drop(IN, OUT) IN(TEXT, worker) IN(TEXT, group_key)
+#define AX_ARGS_server_put(IN, OUT) IN(SERVER, server)
+#define AX_ARGS_servers(IN, OUT) OUT(SERVERS, servers)
+#define AX_ARGS_user_insert(IN, OUT) IN(USER, user) OUT(I64, id)
+#define AX_ARGS_user_find(IN, OUT) IN(TEXT, name) OUT(USER, user)
+#define AX_ARGS_user_count(IN, OUT) OUT(I64, n)
+#define AX_ARGS_token_insert(IN, OUT) IN(TOKEN, token) OUT(I64, id)
+#define AX_ARGS_token_find(IN, OUT) IN(SECRET, hash) OUT(TOKEN, token)
+#define AX_ARGS_token_touch(IN, OUT) IN(I64, id) IN(I64, last_used_time) IN(I64, expire_time)
+#define AX_ARGS_token_delete(IN, OUT) IN(I64, id)
+#define AX_ARGS_tokens(IN, OUT) OUT(TOKENS, tokens)
+#define AX_ARGS_tokens_expire(IN, OUT) IN(I64, now) IN(TEXT, kind)
+#define AX_ARGS_audit_append(IN, OUT) IN(AUDIT, entry)
+#define AX_ARGS_audit_page(IN, OUT)                                                                                    \
+	IN(TEXT, object) IN(TEXT, actor) IN(I64, before_id) IN(INT, limit) OUT(AUDITS, entries)
+#define AX_ARGS_idem_get(IN, OUT) IN(TEXT, key) OUT(IDEM, idem)
+#define AX_ARGS_idem_put(IN, OUT) IN(IDEM, idem)
+#define AX_ARGS_idem_purge(IN, OUT) IN(I64, now)
+
+/* C types of the arguments. */
+#define AX_IN_I64 int64_t
+#define AX_IN_INT int
+#define AX_IN_BOOL bool
+#define AX_IN_TEXT const char *
+#define AX_IN_SECRET const char *
+#define AX_IN_STATE enum ax_run_state
+#define AX_IN_KIND enum ax_run_kind
+#define AX_IN_TASK_FILTER const struct ax_task_filter *
+#define AX_IN_RUN_FILTER const struct ax_run_filter *
+#define AX_IN_TASK const struct ax_task *
+#define AX_IN_TASK_VERSION const struct ax_task_version *
+#define AX_IN_EPOCH const struct ax_epoch *
+#define AX_IN_RUN const struct ax_run *
+#define AX_IN_ATTEMPT const struct ax_attempt *
+#define AX_IN_OUTPUT const struct ax_output *
+#define AX_IN_GROUP const struct ax_group *
+#define AX_IN_WORKER const struct ax_worker *
+#define AX_IN_WORKER_GROUP const struct ax_worker_group *
+#define AX_IN_SERVER const struct ax_server_row *
+#define AX_IN_USER const struct ax_user *
+#define AX_IN_TOKEN const struct ax_token *
+#define AX_IN_AUDIT const struct ax_audit_entry *
+#define AX_IN_IDEM const struct ax_idem *
+#define AX_OUT_I64 int64_t *
+#define AX_OUT_INT int *
+#define AX_OUT_COUNTS int64_t *
+#define AX_OUT_TASK struct ax_task *
+#define AX_OUT_TASK_VERSION struct ax_task_version *
+#define AX_OUT_RUN struct ax_run *
+#define AX_OUT_ATTEMPT struct ax_attempt *
+#define AX_OUT_GROUP struct ax_group *
+#define AX_OUT_WORKER struct ax_worker *
+#define AX_OUT_WORKER_GROUP struct ax_worker_group *
+#define AX_OUT_USER struct ax_user *
+#define AX_OUT_TOKEN struct ax_token *
+#define AX_OUT_IDEM struct ax_idem *
+#define AX_OUT_TASKS struct ax_tasks *
+#define AX_OUT_TASK_VERSIONS struct ax_task_versions *
+#define AX_OUT_EPOCHS struct ax_epochs *
+#define AX_OUT_RUNS struct ax_runs *
+#define AX_OUT_ATTEMPTS struct ax_attempts *
+#define AX_OUT_OUTPUTS struct ax_outputs *
+#define AX_OUT_GROUPS struct ax_groups *
+#define AX_OUT_WORKERS struct ax_workers *
+#define AX_OUT_WORKER_GROUPS struct ax_worker_groups *
+#define AX_OUT_SERVERS struct ax_servers *
+#define AX_OUT_TOKENS struct ax_tokens *
+#define AX_OUT_AUDITS struct ax_audit_entries *
+
+/* AX_TX_PARAMS(name): the arguments as parameters, each after a comma. AX_TX_PASS(name): the same as a call passes
+ * them. */
+#define AX_TX_PARAM_IN(type, name) , AX_IN_##type name
+#define AX_TX_PARAM_OUT(type, name) , AX_OUT_##type ret_##name
+#define AX_TX_PASS_IN(type, name) , name
+#define AX_TX_PASS_OUT(type, name) , ret_##name
+#define AX_TX_PARAMS(op) AX_ARGS_##op(AX_TX_PARAM_IN, AX_TX_PARAM_OUT)
+#define AX_TX_PASS(op) AX_ARGS_##op(AX_TX_PASS_IN, AX_TX_PASS_OUT)
+
+#define AX_TX_COUNT(op) +1
+_Static_assert(sizeof(struct ax_tx_ops) == (0 AX_TX_OPS(AX_TX_COUNT)) * sizeof(void (*)(void)),
+	"AX_TX_OPS names every operation of struct ax_tx_ops");
+
+#endif
