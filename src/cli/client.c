@@ -202,12 +202,13 @@ static void print_clean(const char *text)
 }
 
 /* Renders a problem document (or whatever the server said instead) on standard error. */
-static void print_problem(const struct ax_client *client, long status, const json_t *body)
+static void print_problem(struct ax_client *client, long status, const json_t *body)
 {
 	const char *detail = json_string_value(json_object_get(body, "detail"));
 	const char *title = json_string_value(json_object_get(body, "title"));
 	const char *code = json_string_value(json_object_get(body, "code"));
 	const char *field = json_string_value(json_object_get(body, "field"));
+	snprintf(client->field, sizeof(client->field), "%s", field != NULL ? field : "");
 	fputs("axctl: ", stderr);
 	if (field != NULL && *field != '\0') {
 		print_clean(field);

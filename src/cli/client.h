@@ -14,6 +14,7 @@ struct ax_client {
 	const char *server;          /* "http://host:port", without a slash at the end */
 	const char *token;           /* NULL: none */
 	const char *idempotency_key; /* for the next call, or NULL */
+	char field[64];              /* the field that the last problem document named, or "" */
 };
 
 /* Where the server is and who we are: --server, --token, --token-file; else AX_SERVER, AX_TOKEN; else, when neither

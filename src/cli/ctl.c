@@ -120,9 +120,10 @@ int ax_ctl_task(struct ax_ctl *ctl, const char *operand, json_t **ret_task)
 		return ax_client_call(
 			&ctl->client, "GET", ax_sprintf(&ctl->arena, "/tasks/%s", operand), NULL, ret_task);
 	const char *slash = strchr(operand, '/');
-	if (slash == NULL)
+	size_t group_len = strspn(operand, "abcdefghijklmnopqrstuvwxyz0123456789._-");
+	if (slash == NULL || operand + group_len != slash) /* "Back up /var": a name, not a group */
 		return find_task(ctl, NULL, operand, ret_task);
-	return find_task(ctl, ax_strndup(&ctl->arena, operand, (size_t)(slash - operand)), slash + 1, ret_task);
+	return find_task(ctl, ax_strndup(&ctl->arena, operand, group_len), slash + 1, ret_task);
 }
 
 /* ---- waiting for runs ---- */

@@ -36,6 +36,7 @@ const struct ax_noun ax_nouns[] = {
 	{ "token", "API tokens", ax_token_verbs, NULL },
 	{ "cron", "when a schedule fires, without a server", NULL, ax_cmd_cron },
 	{ "audit", "is every expected fire accounted for?", ax_audit_verbs, NULL },
+	{ "import", "take over a crontab", ax_import_verbs, NULL },
 	{ "setup", "make the first administrator", ax_setup_verbs, NULL },
 	{ "completion", "completion for bash or zsh", ax_completion_verbs, NULL },
 	{ "version", "the version of axctl", version_verbs, NULL },
@@ -81,12 +82,16 @@ static void print_verb(FILE *to, const struct ax_noun *noun, const struct ax_ver
 	print_opts(to, verb->opts);
 }
 
+/* A command with verbs: one line each. A command without: all of it. */
 static void print_noun(FILE *to, const struct ax_noun *noun)
 {
+	if (*noun->verbs->name == '\0') {
+		print_verb(to, noun, noun->verbs);
+		return;
+	}
 	for (const struct ax_verb *verb = noun->verbs; verb->run != NULL; verb++)
-		print_verb(to, noun, verb);
-	fputs("Options of every command:\n", to);
-	print_opts(to, ax_common_opts);
+		fprintf(to, "axctl %s %-8s %-32s %s\n", noun->name, verb->name, verb->operands, verb->about);
+	fprintf(to, "\n`axctl %s VERB --help` shows the options.\n", noun->name);
 }
 
 static const struct ax_noun *find_noun(const char *name)
@@ -120,7 +125,11 @@ static int run_help(struct ax_ctl *ctl)
 		snprintf(name, sizeof(name), "%s", noun->name);
 		return noun->raw(2, argv);
 	}
-	print_noun(stdout, noun);
+	const struct ax_verb *verb = ctl->args.n_operands > 1 ? find_verb(noun, ctl->args.operands[1]) : NULL;
+	if (verb != NULL)
+		print_verb(stdout, noun, verb);
+	else
+		print_noun(stdout, noun);
 	return AX_EXIT_OK;
 }
 
