@@ -17,6 +17,7 @@
 #include "base/rfc3339.h"
 #include "core/tz.h"
 #include "core/tz_posix.h"
+#include "make_tzif.h"
 
 static struct ax_zones *zones;
 
@@ -44,32 +45,11 @@ static const struct ax_tz *zone(const char *name)
 	return tz;
 }
 
-/* A version-2 file with one type and the footer given. */
-static size_t make_tzif(unsigned char *out, int32_t offset_s, const char *footer)
-{
-	unsigned char *p = out;
-	for (int block = 0; block < 2; block++) {
-		memset(p, 0, 44);
-		memcpy(p, "TZif2", 5);
-		p[39] = 1; /* types */
-		p[43] = 4; /* characters */
-		p += 44;
-		for (int i = 0; i < 4; i++)
-			*p++ = (unsigned char)((uint32_t)offset_s >> (24 - 8 * i));
-		*p++ = 0;
-		*p++ = 0;
-		memcpy(p, "LMT", 4);
-		p += 4;
-	}
-	p += sprintf((char *)p, "\n%s\n", footer);
-	return (size_t)(p - out);
-}
-
 static struct ax_tz *from_footer(const char *footer)
 {
 	unsigned char bytes[512];
 	struct ax_tz *tz = NULL;
-	size_t len = make_tzif(bytes, 0, footer);
+	size_t len = make_tzif(bytes, footer);
 	return ax_tz_parse("Test/Zone", bytes, len, &tz, NULL) == AX_OK ? tz : NULL;
 }
 
