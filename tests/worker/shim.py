@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 BUILD = Path(os.environ.get("AX_BUILD", Path(__file__).resolve().parents[2] / "build"))
-AX_EXEC = BUILD / "src/exec_shim/ax-exec"
+AX_EXEC = BUILD / "src/worker/ax-exec"
 
 ORDER_DEADLINE, ORDER_STOP = 0x41584401, 0x41585301
 HEAD, TAIL = 256 * 1024, 768 * 1024

@@ -1,0 +1,627 @@
+#include "worker.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/num.h"
+#include "base/utf8.h"
+#include "sys/attempt_dir.h"
+
+/* The life of an attempt: taken from a poll, queued, begun, stopped, ended, stored, delivered. */
+
+enum { SEEN_MAX = 16384 };
+
+/* ---- memory */
+
+void axw_attempt_ref(struct axw_attempt *a)
+{
+	a->refs++;
+}
+
+void axw_attempt_unref(struct axw_attempt *a)
+{
+	if (--a->refs > 0)
+		return;
+	AX_ASSERT(!a->dirty && a->queued.at == 0);
+	struct axw *w = a->w;
+	uv_mutex_lock(&w->lock);
+	axw_output_drop(a);
+	uv_mutex_unlock(&w->lock);
+	json_decref(a->run);
+	json_decref(a->result);
+	json_decref(a->result_item);
+	free(a->message);
+	free(a->param_text);
+	free(a->params_text);
+	free(a->run_text);
+	free(a);
+}
+
+struct axw_attempt *axw_attempt_find(struct axw *w, int64_t gid, int64_t fence)
+{
+	struct axw_attempt *a;
+	struct axw_attempt key;
+	memset(&key, 0, sizeof(key));
+	key.id.gid = gid;
+	key.id.fence = fence;
+	HASH_FIND(hh, w->attempts, &key.id, sizeof(key.id), a);
+	return a;
+}
+
+static struct axw_attempt *new_attempt(struct axw *w, int64_t gid, int64_t fence)
+{
+	struct axw_attempt *a = ax_malloc(sizeof(*a));
+	a->w = w;
+	a->id.gid = gid;
+	a->id.fence = fence;
+	a->refs = 1; /* the index's */
+	snprintf(a->gid_text, sizeof(a->gid_text), "%" PRId64, gid);
+	HASH_ADD(hh, w->attempts, id, sizeof(a->id), a);
+	return a;
+}
+
+/* Out of every list; the memory goes with the last reference. */
+static void remove_attempt(struct axw_attempt *a)
+{
+	axw_report_unmark(a);
+	HASH_DELETE(hh, a->w->attempts, a);
+	axw_attempt_unref(a);
+}
+
+/* ---- taking */
+
+/* True when (gid, fence) was here before: a poll's answer may come twice, by one server or by several. */
+static bool seen_before(struct axw *w, int64_t gid, int64_t fence)
+{
+	struct seen *s = ax_malloc(sizeof(*s));
+	struct seen *old;
+	s->id.gid = gid;
+	s->id.fence = fence;
+	HASH_FIND(hh, w->seen, &s->id, sizeof(s->id), old);
+	if (old) {
+		free(s);
+		return true;
+	}
+	HASH_ADD(hh, w->seen, id, sizeof(s->id), s);
+	if (HASH_COUNT(w->seen) > SEEN_MAX) {
+		struct seen *oldest = w->seen; /* the table lists in order of insertion */
+		HASH_DELETE(hh, w->seen, oldest);
+		free(oldest);
+	}
+	return false;
+}
+
+static struct group *find_group(struct axw *w, const char *name)
+{
+	for (int i = 0; name && i < w->n_groups; i++) {
+		if (strcmp(w->groups[i].name, name) == 0)
+			return &w->groups[i];
+	}
+	return NULL;
+}
+
+static struct executor *find_executor(struct axw *w, const char *key)
+{
+	struct executor *e = NULL;
+	if (key)
+		HASH_FIND_STR(w->executors, key, e);
+	return e;
+}
+
+static int64_t integer(json_t *run, const char *name, int64_t min, int64_t max, int64_t otherwise)
+{
+	json_t *value = json_object_get(run, name);
+	if (!json_is_integer(value))
+		return otherwise;
+	return AX_MAX(min, AX_MIN(max, (int64_t)json_integer_value(value)));
+}
+
+static const char *string(json_t *run, const char *name)
+{
+	const char *value = json_string_value(json_object_get(run, name));
+	return value ? value : "";
+}
+
+static bool read_id(json_t *run, int64_t *ret_gid, int64_t *ret_fence)
+{
+	const char *gid = string(run, "gid");
+	json_t *fence = json_object_get(run, "fence");
+	if (!ax_parse_i64(gid, strlen(gid), 1, INT64_MAX, ret_gid) || !json_is_integer(fence) ||
+		json_integer_value(fence) < 0)
+		return false;
+	*ret_fence = (int64_t)json_integer_value(fence);
+	return true;
+}
+
+static void read_run(struct axw_attempt *a, json_t *run, int64_t renewed_ms)
+{
+	struct axw *w = a->w;
+	a->run = json_incref(run);
+	a->group = find_group(w, string(run, "group"));
+	a->executor = find_executor(w, string(run, "executor"));
+	a->number = integer(run, "attempt", 1, INT64_MAX, 1);
+	a->trigger_ms = integer(run, "trigger_ms", 0, INT64_MAX, 0);
+	a->priority = (int)integer(run, "priority", 1, 10, 5);
+	a->timeout_ms = integer(run, "timeout_s", 0, INT64_MAX / 4000, 0) * 1000;
+	a->grace_ms = integer(run, "grace_s", 0, 30, 5) * 1000;
+	a->confirmed_start = strcmp(string(run, "start"), "confirmed") == 0;
+	a->keep_unreachable = strcmp(string(run, "on_unreachable"), "continue") == 0;
+	a->renewed_ms = renewed_ms;
+	a->deadline_ms = ax_add_sat(renewed_ms, w->unreachable_ms);
+}
+
+static void log_receipt(struct axw_attempt *a)
+{
+	axw_log_json(a->w, AXW_INFO, "run_received",
+		json_pack("{s:s, s:s, s:I, s:I, s:s}", "task_id", axw_task_id(a), "gid", a->gid_text, "attempt",
+			(json_int_t)a->number, "fence", (json_int_t)a->id.fence, "executor", axw_executor_key(a)));
+}
+
+static void finish_at_once(struct axw_attempt *a, enum axw_outcome outcome, const char *message);
+
+/* Into its group's queue, or behind the older attempt of its run that is still being ended. */
+static void enqueue(struct axw_attempt *a)
+{
+	struct axw *w = a->w;
+	struct axw_attempt *older;
+	HASH_FIND(hh_run, w->runs, &a->id.gid, sizeof(a->id.gid), older);
+	if (older) {
+		HASH_DELETE(hh_run, w->runs, older);
+		older->successor = a;
+		axw_attempt_ref(a);
+		a->queued.at = 0;
+	} else {
+		axw_queue_push(&a->group->queue, &a->queued, ax_boottime_ms(), a->priority);
+	}
+	HASH_ADD(hh_run, w->runs, id.gid, sizeof(a->id.gid), a);
+	a->group->held++;
+	if (older)
+		axw_attempt_stop(older, AXW_STOP_LOST);
+}
+
+void axw_attempt_take(struct axw *w, json_t *run, int64_t poll_sent_ms)
+{
+	int64_t gid;
+	int64_t fence;
+	if (!read_id(run, &gid, &fence)) {
+		axw_log_json(w, AXW_ERROR, "run_unreadable", json_pack("{s:O}", "run", run));
+		return;
+	}
+	/* The server gives it out again when it does not hear of it in time: only a fresh one may be begun. */
+	if (w->draining || ax_boottime_ms() - poll_sent_ms > w->start_within_ms) {
+		axw_log_json(w, AXW_WARN, "run_dropped",
+			json_pack("{s:O, s:I}", "gid", json_object_get(run, "gid"), "fence", (json_int_t)fence));
+		return;
+	}
+	if (axw_attempt_find(w, gid, fence) || seen_before(w, gid, fence))
+		return;
+	struct axw_attempt *a = new_attempt(w, gid, fence);
+	read_run(a, run, poll_sent_ms);
+	log_receipt(a);
+	if (!a->group || !a->executor) {
+		finish_at_once(a, AXW_REFUSED,
+			a->group ? "this worker has no such executor" : "this worker does not serve the group");
+		return;
+	}
+	a->state = QUEUED;
+	a->accepted_due = true;
+	enqueue(a);
+	axw_report_mark(a);
+	axw_report_soon(w);
+}
+
+struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text)
+{
+	json_t *item = json_loads(result_text, JSON_REJECT_DUPLICATES, NULL);
+	if (!json_is_object(item) || axw_attempt_find(w, gid, fence)) {
+		json_decref(item);
+		return NULL;
+	}
+	struct axw_attempt *a = new_attempt(w, gid, fence);
+	a->state = STORED;
+	a->result_item = item;
+	a->result_due = true;
+	a->finished = true;
+	w->stored_bytes += strlen(result_text);
+	axw_report_mark(a);
+	return a;
+}
+
+/* ---- beginning */
+
+static void free_timer(uv_handle_t *handle)
+{
+	free(handle);
+}
+
+static void stop_timer(struct axw_attempt *a)
+{
+	if (a->timer)
+		uv_close((uv_handle_t *)a->timer, free_timer);
+	a->timer = NULL;
+}
+
+static void time_is_up(uv_timer_t *timer);
+
+static void start_timer(struct axw_attempt *a, int64_t in_ms)
+{
+	if (!a->timer) {
+		a->timer = ax_malloc(sizeof(*a->timer));
+		AX_ASSERT(uv_timer_init(&a->w->loop, a->timer) == 0);
+		a->timer->data = a;
+	}
+	uv_update_time(&a->w->loop);
+	uv_timer_start(a->timer, time_is_up, (uint64_t)in_ms, 0);
+}
+
+static void set_deadline(struct axw_attempt *a)
+{
+	a->deadline_ms = a->keep_unreachable ? INT64_MAX : ax_add_sat(a->renewed_ms, a->w->unreachable_ms);
+}
+
+static void function_returned(struct axw *w, void *attempt)
+{
+	struct axw_attempt *a = attempt;
+	w->functions_out--;
+	if (a->abandoned) {
+		a->group->executing--;
+		w->executing--;
+		axw_dispatch(w);
+	}
+	axw_attempt_unref(a);
+}
+
+static void run_function(void *attempt)
+{
+	struct axw_attempt *a = attempt;
+	struct axw *w = a->w;
+	int code = a->executor->function(a, a->executor->user);
+	enum axw_stop why = axw_stop_asked(a);
+	struct axw_finish_args args = {
+		.size = sizeof(args), .code = code, .outcome = code ? AXW_FAILED : AXW_SUCCESS
+	};
+	if (why == AXW_STOP_TIMEOUT)
+		args.outcome = AXW_TIMEOUT;
+	else if (code && why == AXW_STOP_CANCEL)
+		args.outcome = AXW_CANCELLED;
+	axw_finish(a, &args);
+	axw_post(w, function_returned, a);
+}
+
+static void begin(struct axw_attempt *a)
+{
+	struct axw *w = a->w;
+	a->state = RUNNING;
+	a->begun_ms = ax_boottime_ms();
+	if (a->timeout_ms)
+		start_timer(a, a->timeout_ms);
+	set_deadline(a);
+	if (a->executor->ops.start) {
+		a->executor->ops.start(a, a->executor->user);
+		return;
+	}
+	axw_attempt_ref(a); /* the function's */
+	w->functions_out++;
+	if (axw_pool_run(w->pool, run_function, a) < 0) {
+		w->functions_out--;
+		axw_attempt_unref(a);
+		finish_at_once(a, AXW_FAILED, "the worker could not start a thread");
+	}
+}
+
+/* Takes its place in the group; begins, or asks first. */
+static void take_place(struct axw_attempt *a)
+{
+	a->group->executing++;
+	a->w->executing++;
+	a->accepted_due = a->accepted_due && a->confirmed_start; /* `started` says as much */
+	a->started_due = true;
+	axw_report_mark(a);
+	axw_report_soon(a->w);
+	if (a->confirmed_start)
+		a->state = CONFIRMING;
+	else
+		begin(a);
+}
+
+void axw_attempt_confirmed(struct axw_attempt *a)
+{
+	if (a->state == CONFIRMING)
+		begin(a);
+}
+
+void axw_dispatch(struct axw *w)
+{
+	for (int i = 0; i < w->n_groups; i++) {
+		struct group *group = &w->groups[i];
+		while (!w->draining && group->executing < group->pool_size) {
+			struct axw_queue_item *item = axw_queue_pop(&group->queue);
+			if (!item)
+				break;
+			take_place((struct axw_attempt *)(void *)((char *)item - offsetof(struct axw_attempt, queued)));
+		}
+	}
+	axw_session_poll(w);
+}
+
+struct axw_attempt *axw_adopt(struct axw *w, const char *text)
+{
+	int64_t gid;
+	int64_t fence;
+	json_t *run = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	struct axw_attempt *a = NULL;
+	if (run && read_id(run, &gid, &fence) && !axw_attempt_find(w, gid, fence)) {
+		a = new_attempt(w, gid, fence);
+		/* Renewed when the server has heard of it; until then the old deadline stands where it is kept. */
+		read_run(a, run, ax_boottime_ms());
+		seen_before(w, gid, fence);
+		if (!a->group) /* the worker no longer serves it: it still ends here, outside any pool */
+			a->group = &w->groups[0];
+		if (a->executor) {
+			a->state = RUNNING;
+			a->begun_ms = ax_boottime_ms();
+			a->group->executing++;
+			a->group->held++;
+			w->executing++;
+			set_deadline(a);
+			struct axw_attempt *older;
+			HASH_FIND(hh_run, w->runs, &gid, sizeof(gid), older);
+			if (!older)
+				HASH_ADD(hh_run, w->runs, id.gid, sizeof(a->id.gid), a);
+		} else {
+			remove_attempt(a);
+			a = NULL;
+		}
+	}
+	json_decref(run);
+	return a;
+}
+
+/* ---- renewing, stopping */
+
+void axw_attempt_renewed(struct axw_attempt *a, int64_t sent_ms)
+{
+	if (a->state > RUNNING || sent_ms <= a->renewed_ms)
+		return;
+	a->renewed_ms = sent_ms;
+	int64_t before = a->deadline_ms;
+	set_deadline(a);
+	if (a->state == RUNNING && a->deadline_ms != before && a->executor->ops.deadline)
+		a->executor->ops.deadline(a, a->deadline_ms, a->executor->user);
+}
+
+static void leave_index(struct axw_attempt *a)
+{
+	struct axw *w = a->w;
+	struct axw_attempt *newest;
+	HASH_FIND(hh_run, w->runs, &a->id.gid, sizeof(a->id.gid), newest);
+	if (newest == a)
+		HASH_DELETE(hh_run, w->runs, a);
+	struct axw_attempt *next = a->successor;
+	a->successor = NULL;
+	if (!next)
+		return;
+	if (next->state == QUEUED && !next->forget)
+		axw_queue_push(&next->group->queue, &next->queued, ax_boottime_ms(), next->priority);
+	axw_attempt_unref(next);
+}
+
+/* It never began: nothing to end and nothing to report. */
+static void drop_waiting(struct axw_attempt *a)
+{
+	if (a->queued.at)
+		axw_queue_remove(&a->group->queue, &a->queued);
+	if (a->state == CONFIRMING) {
+		a->group->executing--;
+		a->w->executing--;
+	}
+	a->group->held--;
+	a->forget = true;
+	leave_index(a);
+	remove_attempt(a);
+}
+
+static void ask(struct axw_attempt *a, enum axw_stop why, int64_t grace_ms)
+{
+	struct axw *w = a->w;
+	uv_mutex_lock(&w->lock);
+	a->stop = why;
+	uv_cond_broadcast(&w->stop_asked);
+	uv_mutex_unlock(&w->lock);
+	axw_log_json(w, AXW_INFO, "attempt_stop",
+		json_pack("{s:s, s:I, s:s}", "gid", a->gid_text, "fence", (json_int_t)a->id.fence, "why",
+			(const char *[]){ "", "cancel", "timeout", "lost", "drain" }[why]));
+	if (a->executor->ops.stop)
+		a->executor->ops.stop(a, why, grace_ms, a->executor->user);
+	start_timer(a, grace_ms + 1000);
+}
+
+void axw_attempt_stop(struct axw_attempt *a, enum axw_stop why)
+{
+	bool no_grace = why == AXW_STOP_LOST || why == AXW_STOP_DRAIN;
+	if (a->state == QUEUED || a->state == CONFIRMING) {
+		if (why == AXW_STOP_CANCEL)
+			finish_at_once(a, AXW_CANCELLED, "cancelled before it began");
+		else
+			drop_waiting(a);
+		return;
+	}
+	if (a->state != RUNNING)
+		return;
+	if (no_grace)
+		a->forget = true;
+	if (a->stop == AXW_STOP_NONE || (no_grace && a->stop != why))
+		ask(a, why, no_grace ? 0 : a->grace_ms);
+}
+
+/* A function that does not return cannot be ended; its attempt can. */
+static void give_up(struct axw_attempt *a)
+{
+	a->abandoned = true;
+	axw_log_json(a->w, AXW_ERROR, "function_did_not_stop",
+		json_pack("{s:s, s:s}", "gid", a->gid_text, "executor", a->executor->key));
+	finish_at_once(a, a->stop == AXW_STOP_TIMEOUT ? AXW_TIMEOUT : AXW_CANCELLED, "the function did not stop");
+}
+
+static void time_is_up(uv_timer_t *timer)
+{
+	struct axw_attempt *a = timer->data;
+	if (a->stop == AXW_STOP_NONE)
+		axw_attempt_stop(a, AXW_STOP_TIMEOUT);
+	else if (a->executor->ops.stop)
+		a->executor->ops.stop(a, a->stop, 0, a->executor->user);
+	else
+		give_up(a);
+}
+
+void axw_attempts_tick(struct axw *w, int64_t now_ms)
+{
+	struct axw_attempt *a;
+	struct axw_attempt *next;
+	HASH_ITER(hh, w->attempts, a, next)
+	{
+		bool waiting = a->state == QUEUED || a->state == CONFIRMING;
+		int64_t deadline = waiting ? ax_add_sat(a->renewed_ms, w->unreachable_ms) : a->deadline_ms;
+		if (a->state > RUNNING || now_ms < deadline || a->forget)
+			continue;
+		axw_log_json(w, AXW_WARN, "lease_lost",
+			json_pack("{s:s, s:I}", "gid", a->gid_text, "fence", (json_int_t)a->id.fence));
+		axw_attempt_stop(a, AXW_STOP_LOST);
+	}
+}
+
+bool axw_attempts_open(struct axw *w)
+{
+	for (struct axw_attempt *a = w->attempts; a; a = a->hh.next) {
+		if (a->state == RUNNING || a->state == STORING)
+			return true;
+	}
+	return false;
+}
+
+void axw_attempts_close(struct axw *w)
+{
+	for (struct axw_attempt *a = w->attempts; a; a = a->hh.next)
+		stop_timer(a);
+}
+
+/* ---- ending */
+
+static void make_result_item(struct axw_attempt *a, const struct axw_finish_args *args, const char *message)
+{
+	static const char *const outcomes[] = { "success", "failed", "timeout", "cancelled", "refused" };
+	int64_t duration_ms = args->duration_ms;
+	if (duration_ms == 0 && a->begun_ms)
+		duration_ms = ax_boottime_ms() - a->begun_ms;
+	json_t *item = json_pack("{s:s, s:s, s:I, s:s, s:I, s:s, s:I}", "type", "result", "gid", a->gid_text, "fence",
+		(json_int_t)a->id.fence, "outcome", outcomes[args->outcome], "code", (json_int_t)args->code, "message",
+		message ? message : "", "duration_ms", (json_int_t)duration_ms);
+	if (args->signal)
+		json_object_set_new(item, "signal", json_string(args->signal));
+	if (a->result)
+		json_object_set(item, "result", a->result);
+	a->result_item = item;
+}
+
+static void settle(struct axw_attempt *a)
+{
+	if (a->begun_ms && a->executor->ops.settled)
+		a->executor->ops.settled(a, a->executor->user);
+	a->data = NULL;
+}
+
+static void end_attempt(struct axw_attempt *a, const struct axw_finish_args *args, const char *message)
+{
+	struct axw *w = a->w;
+	bool began = a->state == RUNNING || a->state == CONFIRMING;
+	stop_timer(a);
+	if (a->queued.at)
+		axw_queue_remove(&a->group->queue, &a->queued);
+	if (began && !a->abandoned) {
+		a->group->executing--;
+		w->executing--;
+	}
+	if (a->group && a->executor)
+		a->group->held--;
+	/* What ended well in spite of all is told even if it is late: it may spare the next try. */
+	a->forget = args->outcome == AXW_LOST || (a->forget && args->outcome != AXW_SUCCESS);
+	a->state = STORING;
+	a->heartbeat_due = false;
+	leave_index(a);
+	if (a->forget) {
+		settle(a);
+		remove_attempt(a);
+	} else {
+		make_result_item(a, args, message);
+		char *text = json_dumps(a->result_item, JSON_COMPACT);
+		AX_ASSERT(text);
+		w->stored_bytes += strlen(text);
+		axw_attempt_ref(a); /* the spool's */
+		axw_spool_put(w->spool, a->id.gid, a->id.fence, text, a);
+		free(text);
+	}
+	axw_dispatch(w);
+}
+
+static void finish_at_once(struct axw_attempt *a, enum axw_outcome outcome, const char *message)
+{
+	struct axw_finish_args args = { .size = sizeof(args), .outcome = outcome };
+	end_attempt(a, &args, message);
+}
+
+static void finished(struct axw *w, void *attempt)
+{
+	(void)w;
+	struct axw_attempt *a = attempt;
+	if (!a->abandoned) {
+		if (a->signal[0])
+			a->finish.signal = a->signal;
+		end_attempt(a, &a->finish, a->message);
+	}
+}
+
+void axw_finish(struct axw_attempt *a, const struct axw_finish_args *args)
+{
+	struct axw *w = a->w;
+	uv_mutex_lock(&w->lock);
+	bool first = !a->finished;
+	a->finished = true;
+	if (first) {
+		a->finish = (struct axw_finish_args){ 0 };
+		memcpy(&a->finish, args, AX_MIN(args->size, sizeof(a->finish)));
+		if (a->finish.signal)
+			snprintf(a->signal, sizeof(a->signal), "%s", a->finish.signal);
+		a->finish.signal = NULL;
+	}
+	uv_mutex_unlock(&w->lock);
+	AX_ASSERT(first);
+	axw_post(w, finished, a);
+}
+
+void axw_attempt_stored(struct axw *w, void *attempt)
+{
+	struct axw_attempt *a = attempt;
+	a->state = STORED;
+	a->result_due = true;
+	axw_report_mark(a);
+	axw_report_soon(w);
+	settle(a);
+	axw_attempt_unref(a);
+}
+
+void axw_attempt_delivered(struct axw_attempt *a)
+{
+	struct axw *w = a->w;
+	if (!a->result_due)
+		return;
+	a->result_due = false;
+	char *text = json_dumps(a->result_item, JSON_COMPACT);
+	size_t len = text ? strlen(text) : 0;
+	free(text);
+	w->stored_bytes -= AX_MIN(w->stored_bytes, (uint64_t)len);
+	axw_spool_delete(w->spool, a->id.gid, a->id.fence);
+	remove_attempt(a);
+}

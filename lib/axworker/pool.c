@@ -1,0 +1,127 @@
+#include "pool.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+#include "base/arena.h"
+#include "base/err.h"
+
+static const int IDLE_S = 30;
+
+struct job {
+	void (*work)(void *arg);
+	void *arg;
+	struct job *next;
+};
+
+struct axw_pool {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	struct job *head;
+	struct job *tail;
+	int waiting; /* jobs in the list */
+	int idle;
+	int threads;
+	bool closing;
+};
+
+static void destroy(struct axw_pool *p)
+{
+	pthread_mutex_destroy(&p->lock);
+	pthread_cond_destroy(&p->wake);
+	free(p);
+}
+
+static struct job *wait_for_job(struct axw_pool *p)
+{
+	struct timespec until;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += IDLE_S;
+	p->idle++;
+	int rc = 0;
+	while (!p->head && !p->closing && rc == 0)
+		rc = pthread_cond_timedwait(&p->wake, &p->lock, &until);
+	p->idle--;
+	struct job *job = p->head;
+	if (job) {
+		p->head = job->next;
+		p->waiting--;
+		if (!p->head)
+			p->tail = NULL;
+	}
+	return job;
+}
+
+static void *thread_main(void *arg)
+{
+	struct axw_pool *p = arg;
+	pthread_mutex_lock(&p->lock);
+	for (struct job *job; (job = wait_for_job(p));) {
+		pthread_mutex_unlock(&p->lock);
+		job->work(job->arg);
+		free(job);
+		pthread_mutex_lock(&p->lock);
+	}
+	bool last = --p->threads == 0 && p->closing;
+	pthread_mutex_unlock(&p->lock);
+	if (last)
+		destroy(p);
+	return NULL;
+}
+
+struct axw_pool *axw_pool_new(void)
+{
+	struct axw_pool *p = ax_malloc(sizeof(*p));
+	pthread_condattr_t attr;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	AX_ASSERT(pthread_mutex_init(&p->lock, NULL) == 0 && pthread_cond_init(&p->wake, &attr) == 0);
+	pthread_condattr_destroy(&attr);
+	return p;
+}
+
+static int add_thread(struct axw_pool *p)
+{
+	pthread_t thread;
+	pthread_attr_t attr;
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	int rc = pthread_create(&thread, &attr, thread_main, p);
+	pthread_attr_destroy(&attr);
+	if (rc == 0)
+		p->threads++;
+	return rc;
+}
+
+int axw_pool_run(struct axw_pool *p, void (*work)(void *arg), void *arg)
+{
+	struct job *job = ax_malloc(sizeof(*job));
+	*job = (struct job){ .work = work, .arg = arg };
+	pthread_mutex_lock(&p->lock);
+	int rc = p->waiting < p->idle ? 0 : add_thread(p);
+	if (rc == 0) {
+		if (p->tail)
+			p->tail->next = job;
+		else
+			p->head = job;
+		p->tail = job;
+		p->waiting++;
+		pthread_cond_signal(&p->wake);
+	}
+	pthread_mutex_unlock(&p->lock);
+	if (rc)
+		free(job);
+	return rc ? -1 : 0;
+}
+
+void axw_pool_close(struct axw_pool *p)
+{
+	pthread_mutex_lock(&p->lock);
+	p->closing = true;
+	pthread_cond_broadcast(&p->wake);
+	bool last = p->threads == 0;
+	pthread_mutex_unlock(&p->lock);
+	if (last)
+		destroy(p);
+}

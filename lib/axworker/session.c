@@ -1,0 +1,291 @@
+#include "worker.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/arena.h"
+
+static const int64_t BACKOFF_FIRST_MS = 200;
+static const int64_t BACKOFF_LAST_MS = 5000;
+
+json_t *axw_hello(const struct axw *w)
+{
+	return json_pack("{s:s, s:s}", "worker", w->name, "incarnation", w->incarnation);
+}
+
+static void retry_now(uv_timer_t *timer)
+{
+	struct server *server = timer->data;
+	if (server->registered)
+		axw_session_poll(server->w);
+	else
+		axw_session_start(server);
+}
+
+static void retry_later(struct server *server, int64_t at_least_ms)
+{
+	server->backoff_ms = server->backoff_ms ? AX_MIN(2 * server->backoff_ms, BACKOFF_LAST_MS) : BACKOFF_FIRST_MS;
+	uv_timer_start(&server->retry, retry_now, (uint64_t)AX_MAX(server->backoff_ms, at_least_ms), 0);
+}
+
+static void log_refusal(struct server *server, const char *event, int status, json_t *answer)
+{
+	const char *detail = json_string_value(json_object_get(answer, "detail"));
+	if (!detail)
+		detail = json_string_value(json_object_get(answer, "title"));
+	axw_log_json(server->w, AXW_WARN, event,
+		json_pack("{s:s, s:i, s:s*}", "server", server->url, "http_status", status, "detail", detail));
+}
+
+static bool is_superseded(int status, json_t *answer)
+{
+	const char *code = json_string_value(json_object_get(answer, "code"));
+	return status == 409 && (!code || strcmp(code, "superseded") == 0);
+}
+
+/* ---- registration */
+
+/* Everything that this worker still executes or has results of. */
+static json_t *list_running(const struct axw *w)
+{
+	json_t *list = json_array();
+	for (struct axw_attempt *a = w->attempts; a; a = a->hh.next) {
+		if (!a->forget)
+			json_array_append_new(
+				list, json_pack("{s:s, s:I}", "gid", a->gid_text, "fence", (json_int_t)a->id.fence));
+	}
+	return list;
+}
+
+static json_t *registration(const struct axw *w)
+{
+	json_t *body = axw_hello(w);
+	json_t *groups = json_array();
+	for (int i = 0; i < w->n_groups; i++)
+		json_array_append_new(groups,
+			json_pack("{s:s, s:i}", "group", w->groups[i].name, "pool_size", w->groups[i].pool_size));
+	json_t *executors = json_array();
+	for (const struct executor *e = w->executors; e; e = e->hh.next)
+		json_array_append_new(executors, json_string(e->key));
+	json_object_set_new(body, "groups", groups);
+	json_object_set_new(body, "executors", executors);
+	json_object_set(body, "tags", w->tags);
+	json_object_set_new(body, "version", json_string(w->version));
+	json_object_set_new(body, "running", list_running(w));
+	return body;
+}
+
+/* A rotated token is found without a restart. */
+static void read_token(struct axw *w)
+{
+	char text[4096];
+	if (!w->token_file)
+		return;
+	int fd = open(w->token_file, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return;
+	text[n] = 0;
+	text[strcspn(text, "\r\n \t")] = 0;
+	free(w->token);
+	w->token = ax_strdup_heap(text);
+}
+
+static int64_t duration(json_t *answer, const char *name, int64_t min, int64_t max, int64_t otherwise)
+{
+	json_t *value = json_object_get(answer, name);
+	if (!json_is_integer(value))
+		return otherwise;
+	return AX_MAX(min, AX_MIN(max, (int64_t)json_integer_value(value)));
+}
+
+static void read_durations(struct axw *w, json_t *answer)
+{
+	w->heartbeat_ms = duration(answer, "heartbeat_ms", 50, 60000, 15000);
+	w->start_within_ms = duration(answer, "start_within_ms", 50, 60000, 12000);
+	w->unreachable_ms = duration(answer, "unreachable_ms", 100, 600000, 35000);
+	w->poll_wait_ms = duration(answer, "poll_wait_ms", 0, 5000, 5000);
+}
+
+static void beat(uv_timer_t *timer)
+{
+	struct axw *w = timer->data;
+	for (struct axw_attempt *a = w->attempts; a; a = a->hh.next) {
+		if (a->state == QUEUED || a->state == CONFIRMING || a->state == RUNNING) {
+			a->heartbeat_due = true;
+			axw_report_mark(a);
+		}
+	}
+	axw_report_now(
+		w); /* also with no item: the server sees that this worker lives, and may have something to say */
+}
+
+static void registered(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
+	int64_t sent_ms, void *user)
+{
+	(void)user;
+	server->registration = NULL;
+	if (is_superseded(status, answer)) {
+		axw_end_now(w, AXW_END_SUPERSEDED);
+		return;
+	}
+	if (status != 200) {
+		if (status)
+			log_refusal(server, "registration_refused", status, answer);
+		if (!w->registered_once && (status == 401 || status == 403))
+			axw_end_now(w, AXW_END_DENIED);
+		else if (!w->registered_once && status == 400)
+			axw_end_now(w, AXW_END_INVALID);
+		else
+			retry_later(server, retry_after_ms);
+		return;
+	}
+	server->registered = true;
+	server->backoff_ms = 0;
+	w->registered_once = true;
+	read_durations(w, answer);
+	axw_log_json(w, AXW_INFO, "registered",
+		json_pack("{s:s, s:s*}", "url", server->url, "server",
+			json_string_value(json_object_get(answer, "server"))));
+	/* Their leases start anew at the server, which does not know them from before this call was sent. */
+	for (struct axw_attempt *a = w->attempts; a; a = a->hh.next)
+		axw_attempt_renewed(a, sent_ms);
+	axw_report_stops(w, json_object_get(answer, "stop"));
+	if (!uv_is_active((uv_handle_t *)&w->heartbeat))
+		uv_timer_start(&w->heartbeat, beat, (uint64_t)w->heartbeat_ms, (uint64_t)w->heartbeat_ms);
+	axw_report_soon(w);
+	axw_session_poll(w);
+}
+
+void axw_session_start(struct server *server)
+{
+	struct axw *w = server->w;
+	if (server->registration || w->closing)
+		return;
+	read_token(w);
+	server->registration = axw_call(w, server, "register", registration(w), 10000, registered, NULL);
+}
+
+void axw_session_lost(struct server *server, const char *code)
+{
+	if (!server->registered)
+		return;
+	server->registered = false;
+	axw_log_json(server->w, AXW_WARN, "register_again", json_pack("{s:s, s:s}", "url", server->url, "code", code));
+	axw_session_start(server);
+}
+
+/* ---- polls */
+
+static void take_runs(struct axw *w, json_t *answer, int64_t sent_ms)
+{
+	size_t i;
+	json_t *run;
+	json_array_foreach(json_object_get(answer, "runs"), i, run) axw_attempt_take(w, run, sent_ms);
+	axw_report_stops(w, json_object_get(answer, "stop"));
+	axw_dispatch(w);
+	if (json_is_true(json_object_get(answer, "drain")))
+		axw_drain(w, INT64_MAX);
+}
+
+static void polled(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
+	int64_t sent_ms, void *user)
+{
+	(void)user;
+	server->poll = NULL;
+	if (status == 200) {
+		server->backoff_ms = 0;
+		take_runs(w, answer, sent_ms);
+		axw_session_poll(w);
+		return;
+	}
+	if (is_superseded(status, answer)) {
+		axw_end_now(w, AXW_END_SUPERSEDED);
+		return;
+	}
+	if (status)
+		log_refusal(server, "poll_refused", status, answer);
+	if (status == 404 || status == 401 || status == 403)
+		server->registered = false;
+	retry_later(server, retry_after_ms);
+}
+
+static json_t *free_slots(const struct axw *w, bool *ret_any)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < w->n_groups; i++) {
+		int64_t slots = axw_slots(w, &w->groups[i]);
+		if (slots > 0)
+			json_array_append_new(
+				list, json_pack("{s:s, s:I}", "group", w->groups[i].name, "slots", (json_int_t)slots));
+	}
+	*ret_any = json_array_size(list) > 0;
+	return list;
+}
+
+static void poll_one(struct server *server)
+{
+	struct axw *w = server->w;
+	bool any;
+	json_t *list = free_slots(w, &any);
+	if (!any) {
+		json_decref(list);
+		return;
+	}
+	json_t *body = axw_hello(w);
+	json_object_set_new(body, "free", list);
+	json_object_set_new(body, "wait_ms", json_integer((json_int_t)w->poll_wait_ms));
+	server->poll = axw_call(w, server, "poll", body, w->poll_wait_ms + 10000, polled, NULL);
+}
+
+void axw_session_poll(struct axw *w)
+{
+	if (w->draining || w->closing)
+		return;
+	for (int i = 0; i < w->n_servers; i++) {
+		struct server *server = &w->servers[i];
+		if (server->registered && !server->poll && !uv_is_active((uv_handle_t *)&server->retry))
+			poll_one(server);
+	}
+}
+
+/* ---- the end */
+
+void axw_session_abort(struct axw *w)
+{
+	for (int i = 0; i < w->n_servers; i++) {
+		struct server *server = &w->servers[i];
+		if (server->poll)
+			axw_call_abort(server->poll);
+		if (server->registration)
+			axw_call_abort(server->registration);
+		server->poll = server->registration = NULL;
+		uv_timer_stop(&server->retry);
+	}
+}
+
+static void said_goodbye(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
+	int64_t sent_ms, void *user)
+{
+	(void)server;
+	(void)status;
+	(void)answer;
+	(void)retry_after_ms;
+	(void)sent_ms;
+	((void (*)(struct axw *))(uintptr_t)user)(w);
+}
+
+void axw_session_leave(struct axw *w, void (*left)(struct axw *w))
+{
+	struct server *server = &w->servers[w->report_server];
+	for (int i = 0; i < w->n_servers && !server->registered; i++)
+		server = &w->servers[i];
+	if (server->registered)
+		axw_call(w, server, "leave", axw_hello(w), 3000, said_goodbye, (void *)(uintptr_t)left);
+	else
+		left(w);
+}

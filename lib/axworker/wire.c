@@ -1,0 +1,123 @@
+#include "worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/num.h"
+#include "sys/attempt_dir.h"
+
+struct call {
+	struct axw *w;
+	struct server *server;
+	CURL *easy;
+	struct curl_slist *headers;
+	struct ax_buf answer;
+	char *body;
+	int64_t sent_ms;
+	call_done *done;
+	void *user;
+};
+
+static size_t take_bytes(char *bytes, size_t size, size_t n, void *user)
+{
+	struct call *call = user;
+	ax_buf_add(&call->answer, bytes, size * n);
+	return call->answer.overflow ? 0 : size * n;
+}
+
+static void free_call(struct call *call)
+{
+	curl_easy_cleanup(call->easy);
+	curl_slist_free_all(call->headers);
+	ax_buf_done(&call->answer);
+	free(call->body);
+	free(call);
+}
+
+static void call_ended(CURL *easy, CURLcode result, void *user)
+{
+	struct call *call = user;
+	long status = 0;
+	json_t *answer = NULL;
+	curl_off_t retry_after_s = 0;
+	if (result == CURLE_OK) {
+		curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+		curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry_after_s);
+		if (call->answer.len)
+			answer = json_loadb(call->answer.data, call->answer.len, JSON_REJECT_DUPLICATES, NULL);
+		if (status == 200 && !json_is_object(answer))
+			status = 0; /* no answer that can be trusted */
+	}
+	if (result != CURLE_OK || status == 0)
+		axw_log_json(call->w, AXW_DEBUG, "no_answer",
+			json_pack("{s:s, s:s}", "server", call->server->url, "error",
+				result != CURLE_OK ? curl_easy_strerror(result) : "the answer is not JSON"));
+	int64_t retry_after_ms = AX_MIN((int64_t)retry_after_s, 60) * 1000;
+	call->done(call->w, call->server, (int)status, answer, retry_after_ms, call->sent_ms, call->user);
+	json_decref(answer);
+	free_call(call);
+}
+
+static void add_header(struct call *call, const char *name, const char *value)
+{
+	char *line = ax_malloc(strlen(name) + strlen(value) + 3);
+	sprintf(line, "%s: %s", name, value);
+	call->headers = curl_slist_append(call->headers, line);
+	memset(line, 0, strlen(line));
+	free(line);
+}
+
+static void set_options(struct call *call, const char *what, int64_t timeout_ms)
+{
+	CURL *e = call->easy;
+	char *url = ax_malloc(strlen(call->server->url) + strlen(what) + 32);
+	sprintf(url, "%s/worker/v1/%s", call->server->url, what);
+	curl_easy_setopt(e, CURLOPT_URL, url);
+	free(url);
+	char *bearer = ax_malloc(strlen(call->w->token) + 16);
+	sprintf(bearer, "Bearer %s", call->w->token);
+	add_header(call, "Authorization", bearer);
+	memset(bearer, 0, strlen(bearer));
+	free(bearer);
+	add_header(call, "Content-Type", "application/json");
+	call->headers = curl_slist_append(call->headers, "Expect:");
+	curl_easy_setopt(e, CURLOPT_HTTPHEADER, call->headers);
+	curl_easy_setopt(e, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(e, CURLOPT_POSTFIELDS, call->body);
+	curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(call->body));
+	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, take_bytes);
+	curl_easy_setopt(e, CURLOPT_WRITEDATA, call);
+	curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)AX_MIN(timeout_ms, 5000));
+	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(e, CURLOPT_PROXY, "");
+	curl_easy_setopt(e, CURLOPT_USERAGENT, "libaxworker");
+	curl_easy_setopt(e, CURLOPT_BUFFERSIZE, 64L * 1024);
+	if (call->w->ca_file)
+		curl_easy_setopt(e, CURLOPT_CAINFO, call->w->ca_file);
+}
+
+struct call *axw_call(struct axw *w, struct server *server, const char *what, json_t *body, int64_t timeout_ms,
+	call_done *done, void *user)
+{
+	struct call *call = ax_malloc(sizeof(*call));
+	*call = (struct call){ .w = w, .server = server, .done = done, .user = user };
+	call->easy = curl_easy_init();
+	AX_ASSERT(call->easy);
+	ax_buf_init(&call->answer, AXW_BODY_MAX);
+	call->body = json_dumps(body, JSON_COMPACT);
+	AX_ASSERT(call->body); /* all texts in it were made UTF-8 */
+	json_decref(body);
+	set_options(call, what, timeout_ms);
+	call->sent_ms = ax_boottime_ms(); /* before anything is on the wire: leases count from here */
+	ax_curl_loop_add(w->curl, call->easy, call_ended, call);
+	return call;
+}
+
+void axw_call_abort(struct call *call)
+{
+	ax_curl_loop_remove(call->w->curl, call->easy);
+	free_call(call);
+}

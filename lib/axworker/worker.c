@@ -1,0 +1,576 @@
+#include "worker.h"
+
+#include <ctype.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/num.h"
+#include "sys/attempt_dir.h"
+
+/* The worker as a whole: options, its thread, and how it ends. */
+
+static const uint64_t SPOOL_MAX_BYTES = 256 << 20;
+static const uint64_t DISK_LOW_BYTES = 200 * 1000 * 1000;
+static const int64_t STOPPING_MS = 7000; /* processes have their KILL long before */
+static const int64_t REPORTING_MS = 3000;
+static const uint64_t ENDING_PERIOD_MS = 20;
+
+enum { SLOTS_PER_PLACE = 3, POOL_SIZE = 50, POOL_SIZE_MAX = 10000 };
+
+/* ---- posts from other threads */
+
+void axw_post(struct axw *w, void (*fn)(struct axw *w, void *arg), void *arg)
+{
+	struct post *post = ax_malloc(sizeof(*post));
+	*post = (struct post){ .fn = fn, .arg = arg };
+	uv_mutex_lock(&w->lock);
+	bool taken = !w->closed;
+	if (taken) {
+		if (w->posts_last)
+			w->posts_last->next = post;
+		else
+			w->posts = post;
+		w->posts_last = post;
+		uv_async_send(&w->wake);
+	}
+	uv_mutex_unlock(&w->lock);
+	if (!taken)
+		free(post);
+}
+
+static void run_posts(uv_async_t *async)
+{
+	struct axw *w = async->data;
+	uv_mutex_lock(&w->lock);
+	struct post *posts = w->posts;
+	w->posts = w->posts_last = NULL;
+	uv_mutex_unlock(&w->lock);
+	for (struct post *post = posts, *next; post; post = next) {
+		next = post->next;
+		post->fn(w, post->arg);
+		free(post);
+	}
+}
+
+/* ---- options */
+
+bool axw_is_name(const char *s)
+{
+	size_t len = strlen(s);
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)s[i]) && !strchr("._-", s[i]))
+			return false;
+	}
+	return len >= 1 && len <= AXW_NAME_MAX;
+}
+
+static char *copy_or_null(const char *s)
+{
+	return s ? ax_strdup_heap(s) : NULL;
+}
+
+static bool fail(char *error, size_t size, const char *fmt, ...) AX_PRINTF(3, 4);
+
+static bool fail(char *error, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(error, size, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+static bool read_servers(struct axw *w, const char *list, char *error, size_t size)
+{
+	char *copy = ax_strdup_heap(list ? list : "");
+	bool good = true;
+	for (char *save, *url = strtok_r(copy, ", ", &save); url && good; url = strtok_r(NULL, ", ", &save)) {
+		size_t len = strlen(url);
+		while (len && url[len - 1] == '/')
+			url[--len] = 0;
+		if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+			good = fail(error, size, "server '%s': write it as http://HOST:PORT or https://HOST:PORT", url);
+		else if (w->n_servers == AXW_SERVERS_MAX)
+			good = fail(error, size, "more than %d servers", AXW_SERVERS_MAX);
+		else
+			w->servers[w->n_servers++] = (struct server){ .w = w, .url = ax_strdup_heap(url) };
+	}
+	free(copy);
+	if (good && w->n_servers == 0)
+		good = fail(error, size, "no server: give its URL");
+	return good;
+}
+
+static bool read_group(struct axw *w, char *word, char *error, size_t size)
+{
+	char *colon = strchr(word, ':');
+	int64_t pool = POOL_SIZE;
+	if (colon) {
+		*colon++ = 0;
+		if (!ax_parse_i64(colon, strlen(colon), 1, POOL_SIZE_MAX, &pool))
+			return fail(
+				error, size, "group '%s': the pool size is a number from 1 to %d", word, POOL_SIZE_MAX);
+	}
+	if (!axw_is_name(word))
+		return fail(error, size, "group '%s': use 1-64 of letters, digits, '.', '_' and '-'", word);
+	for (int i = 0; i < w->n_groups; i++) {
+		if (strcmp(w->groups[i].name, word) == 0)
+			return fail(error, size, "group '%s' is named twice", word);
+	}
+	if (w->n_groups == AXW_GROUPS_MAX)
+		return fail(error, size, "more than %d groups", AXW_GROUPS_MAX);
+	struct group *group = &w->groups[w->n_groups++];
+	snprintf(group->name, sizeof(group->name), "%s", word);
+	group->pool_size = (int)pool;
+	return true;
+}
+
+static bool read_groups(struct axw *w, const char *list, char *error, size_t size)
+{
+	char *copy = ax_strdup_heap(list && *list ? list : "default");
+	bool good = true;
+	for (char *save, *word = strtok_r(copy, ", ", &save); word && good; word = strtok_r(NULL, ", ", &save))
+		good = read_group(w, word, error, size);
+	free(copy);
+	return good;
+}
+
+static bool read_tags(struct axw *w, const char *list, char *error, size_t size)
+{
+	w->tags = json_object();
+	char *copy = ax_strdup_heap(list ? list : "");
+	bool good = true;
+	for (char *save, *word = strtok_r(copy, ",", &save); word && good; word = strtok_r(NULL, ",", &save)) {
+		char *value = strchr(word, '=');
+		if (!value || value == word)
+			good = fail(error, size, "tag '%s': write it as key=value", word);
+		else if (json_object_size(w->tags) == 32)
+			good = fail(error, size, "more than 32 tags");
+		else {
+			*value++ = 0;
+			if (json_object_set_new(w->tags, word, json_string(value)) < 0)
+				good = fail(error, size, "tag '%s' is not UTF-8", word);
+		}
+	}
+	free(copy);
+	return good;
+}
+
+static bool read_token_option(struct axw *w, const struct axw_options *o, char *error, size_t size)
+{
+	if (o->token_file && access(o->token_file, R_OK) < 0)
+		return fail(error, size, "cannot read the token file %s: %s", o->token_file, strerror(errno));
+	if (!o->token_file && (!o->token || !*o->token))
+		return fail(error, size, "no token: make one with 'axctl worker token' and name its file");
+	w->token = ax_strdup_heap(o->token ? o->token : "");
+	w->token_file = copy_or_null(o->token_file);
+	return true;
+}
+
+static bool read_name(struct axw *w, const char *name, char *error, size_t size)
+{
+	char host[AXW_NAME_MAX + 1] = "";
+	if (!name || !*name) {
+		gethostname(host, sizeof(host) - 1);
+		name = host;
+	}
+	if (!axw_is_name(name))
+		return fail(error, size, "worker name '%s': use 1-64 of letters, digits, '.', '_' and '-'", name);
+	w->name = ax_strdup_heap(name);
+	return true;
+}
+
+static bool read_options(struct axw *w, const struct axw_options *given, char *error, size_t size)
+{
+	struct axw_options o = { 0 };
+	if (given->size < offsetof(struct axw_options, name) || given->size > 65536)
+		return fail(error, size, "options.size is not sizeof(struct axw_options)");
+	memcpy(&o, given, AX_MIN(given->size, sizeof(o)));
+	w->log = o.log;
+	w->log_user = o.user;
+	w->ca_file = copy_or_null(o.ca_file);
+	w->version = ax_strdup_heap(o.version ? o.version : "");
+	w->state_dir = copy_or_null(o.state_dir);
+	w->spool_max_bytes = o.spool_max_bytes ? o.spool_max_bytes : SPOOL_MAX_BYTES;
+	w->disk_low_bytes = o.disk_low_bytes ? o.disk_low_bytes : DISK_LOW_BYTES;
+	if (!o.state_dir || !*o.state_dir)
+		return fail(error, size, "no state folder: results need a place on disk");
+	return read_name(w, o.name, error, size) && read_servers(w, o.server, error, size) &&
+		read_groups(w, o.groups, error, size) && read_tags(w, o.tags, error, size) &&
+		read_token_option(w, &o, error, size);
+}
+
+/* ---- making */
+
+/* One process at a time: two would report each other's results and kill each other's attempts. */
+static bool lock_state(struct axw *w, char *error, size_t size)
+{
+	char path[4096];
+	if (mkdir(w->state_dir, 0700) < 0 && errno != EEXIST)
+		return fail(error, size, "cannot make the state folder %s: %s", w->state_dir, strerror(errno));
+	snprintf(path, sizeof(path), "%s/lock", w->state_dir);
+	w->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (w->lock_fd < 0)
+		return fail(error, size, "cannot use the state folder %s: %s", w->state_dir, strerror(errno));
+	if (flock(w->lock_fd, LOCK_EX | LOCK_NB) < 0)
+		return fail(error, size, "another worker uses the state folder %s", w->state_dir);
+	return true;
+}
+
+static void on_found(void *user, int64_t gid, int64_t fence, const char *text)
+{
+	axw_attempt_recover(user, gid, fence, text);
+}
+
+static void on_stored(void *user, void *cookie)
+{
+	axw_post(user, axw_attempt_stored, cookie);
+}
+
+static void on_trouble(void *user, const char *event, const char *sentence)
+{
+	axw_log_json(user, AXW_ERROR, event, json_pack("{s:s}", "error", sentence));
+}
+
+static void init_libraries(void)
+{
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	json_object_seed(0);
+}
+
+static void init_loop(struct axw *w)
+{
+	AX_ASSERT(uv_loop_init(&w->loop) == 0);
+	AX_ASSERT(uv_mutex_init(&w->lock) == 0 && uv_cond_init(&w->stop_asked) == 0);
+	AX_ASSERT(uv_async_init(&w->loop, &w->wake, run_posts) == 0);
+	AX_ASSERT(uv_timer_init(&w->loop, &w->second) == 0 && uv_timer_init(&w->loop, &w->heartbeat) == 0 &&
+		uv_timer_init(&w->loop, &w->report_timer) == 0);
+	w->wake.data = w->second.data = w->heartbeat.data = w->report_timer.data = w;
+	for (int i = 0; i < w->n_servers; i++) {
+		AX_ASSERT(uv_timer_init(&w->loop, &w->servers[i].retry) == 0);
+		w->servers[i].retry.data = &w->servers[i];
+	}
+	w->curl = ax_curl_loop_new(&w->loop, 2L * w->n_servers + 2, 0);
+	w->pool = axw_pool_new();
+}
+
+static void init_defaults(struct axw *w)
+{
+	uint64_t random[2];
+	AX_ASSERT(getrandom(random, sizeof(random), 0) == (ssize_t)sizeof(random));
+	snprintf(w->incarnation, sizeof(w->incarnation), "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
+	w->heartbeat_ms = 15000;
+	w->start_within_ms = 12000;
+	w->unreachable_ms = 35000;
+	w->poll_wait_ms = 5000;
+	w->report_items_max = AXW_ITEMS_MAX;
+	w->lock_fd = -1;
+}
+
+static void free_options(struct axw *w)
+{
+	for (int i = 0; i < w->n_servers; i++)
+		free(w->servers[i].url);
+	for (int i = 0; i < w->n_groups; i++)
+		axw_queue_done(&w->groups[i].queue);
+	struct executor *e;
+	struct executor *next;
+	HASH_ITER(hh, w->executors, e, next)
+	{
+		HASH_DELETE(hh, w->executors, e);
+		free(e);
+	}
+	json_decref(w->tags);
+	if (w->lock_fd >= 0)
+		close(w->lock_fd);
+	free(w->name);
+	free(w->token);
+	free(w->token_file);
+	free(w->state_dir);
+	free(w->ca_file);
+	free(w->version);
+	free(w);
+}
+
+struct axw *axw_new(const struct axw_options *options, char *error, size_t error_size)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, init_libraries);
+	struct axw *w = ax_malloc(sizeof(*w));
+	init_defaults(w);
+	if (!read_options(w, options, error, error_size) || !lock_state(w, error, error_size)) {
+		free_options(w);
+		return NULL;
+	}
+	init_loop(w);
+	struct axw_spool_ops ops = { .found = on_found, .stored = on_stored, .trouble = on_trouble, .user = w };
+	w->spool = axw_spool_open(w->state_dir, &ops, error, error_size);
+	if (!w->spool) {
+		axw_free(w);
+		return NULL;
+	}
+	return w;
+}
+
+static int add_executor(struct axw *w, const char *key, const struct executor *what)
+{
+	struct executor *e;
+	HASH_FIND_STR(w->executors, key, e);
+	if (e || w->started || !axw_is_name(key))
+		return -1;
+	e = ax_malloc(sizeof(*e));
+	*e = *what;
+	snprintf(e->key, sizeof(e->key), "%s", key);
+	HASH_ADD_STR(w->executors, key, e);
+	return 0;
+}
+
+int axw_register(struct axw *w, const char *key, axw_function *function, void *user)
+{
+	return add_executor(w, key, &(struct executor){ .function = function, .user = user });
+}
+
+int axw_register_executor(struct axw *w, const char *key, const struct axw_executor *ops, void *user)
+{
+	struct executor e = { .user = user };
+	memcpy(&e.ops, ops, AX_MIN(ops->size, sizeof(e.ops)));
+	return e.ops.start ? add_executor(w, key, &e) : -1;
+}
+
+struct uv_loop_s *axw_loop(struct axw *w)
+{
+	return &w->loop;
+}
+
+void axw_on_close(struct axw *w, void (*closing)(void *user), void *user)
+{
+	w->closing_cb = closing;
+	w->closing_user = user;
+}
+
+/* ---- back-pressure */
+
+int64_t axw_slots(const struct axw *w, const struct group *group)
+{
+	if (w->disk_low || w->stored_bytes > w->spool_max_bytes)
+		return 0;
+	return AX_MAX(0, SLOTS_PER_PLACE * group->pool_size - group->held);
+}
+
+static void look_at_disk(struct axw *w)
+{
+	struct statvfs fs;
+	bool low = fstatvfs(w->lock_fd, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < w->disk_low_bytes;
+	if (low != w->disk_low)
+		axw_log_json(w, low ? AXW_ERROR : AXW_INFO, low ? "disk_low" : "disk_ok",
+			json_pack("{s:s}", "effect", low ? "no more runs are taken" : "runs are taken again"));
+	w->disk_low = low;
+}
+
+/* ---- the end */
+
+static void enter(struct axw *w, int phase, int64_t within_ms)
+{
+	w->phase = phase;
+	w->phase_end_ms = ax_add_sat(ax_boottime_ms(), within_ms);
+}
+
+static void close_all(struct axw *w);
+
+static void stop_all(struct axw *w)
+{
+	struct axw_attempt *a;
+	struct axw_attempt *next;
+	HASH_ITER(hh, w->attempts, a, next)
+	axw_attempt_stop(a, AXW_STOP_DRAIN);
+}
+
+static void end_step(struct axw *w, int64_t now)
+{
+	bool open = axw_attempts_open(w);
+	if (w->phase == FINISHING && (!open || now >= w->drain_end_ms)) {
+		stop_all(w);
+		enter(w, STOPPING, STOPPING_MS);
+	}
+	if (w->phase == STOPPING && (!axw_attempts_open(w) || now >= w->phase_end_ms)) {
+		if (w->end != AXW_END_DRAINED) {
+			close_all(w);
+			return;
+		}
+		axw_report_soon(w);
+		enter(w, REPORTING, REPORTING_MS);
+	}
+	if (w->phase == REPORTING && (!axw_report_pending(w) || now >= w->phase_end_ms)) {
+		enter(w, LEAVING, INT64_MAX);
+		axw_session_leave(w, close_all);
+	}
+}
+
+/* Once a second; a machine that was suspended sees on waking that its leases are gone. */
+static void every_second(uv_timer_t *timer)
+{
+	struct axw *w = timer->data;
+	int64_t now = ax_boottime_ms();
+	axw_attempts_tick(w, now);
+	if (w->draining) {
+		end_step(w, now);
+		return;
+	}
+	look_at_disk(w);
+	axw_session_poll(w);
+}
+
+static void drop_queued(struct axw *w)
+{
+	struct axw_attempt *a;
+	struct axw_attempt *next;
+	HASH_ITER(hh, w->attempts, a, next)
+	{
+		if (a->state == QUEUED || a->state == CONFIRMING)
+			axw_attempt_stop(a, AXW_STOP_DRAIN);
+	}
+}
+
+static void begin_end(struct axw *w, int64_t grace_ms)
+{
+	int64_t end = ax_add_sat(ax_boottime_ms(), grace_ms);
+	w->drain_end_ms = w->draining ? AX_MIN(end, w->drain_end_ms) : end;
+	if (w->draining)
+		return;
+	w->draining = true;
+	axw_log_json(w, AXW_INFO, "draining", json_pack("{s:i}", "executing", w->executing));
+	axw_session_abort(w); /* what a parked poll would bring is given out again */
+	drop_queued(w);
+	enter(w, FINISHING, INT64_MAX);
+	uv_timer_start(&w->second, every_second, 0, ENDING_PERIOD_MS);
+}
+
+struct drain {
+	int64_t grace_ms;
+};
+
+static void drain(struct axw *w, void *arg)
+{
+	struct drain *d = arg;
+	begin_end(w, d->grace_ms);
+	free(d);
+}
+
+void axw_drain(struct axw *w, int64_t grace_ms)
+{
+	struct drain *d = ax_malloc(sizeof(*d));
+	d->grace_ms = AX_MAX(0, grace_ms);
+	axw_post(w, drain, d);
+}
+
+void axw_end_now(struct axw *w, int end)
+{
+	if (w->end == AXW_END_DRAINED)
+		w->end = end;
+	begin_end(w, 0);
+}
+
+static void close_all(struct axw *w)
+{
+	if (w->closing)
+		return;
+	w->closing = true;
+	w->phase = CLOSED;
+	axw_report_abort(w);
+	axw_session_abort(w);
+	axw_attempts_close(w);
+	if (w->closing_cb)
+		w->closing_cb(w->closing_user);
+	uv_mutex_lock(&w->lock);
+	w->closed = true;
+	uv_mutex_unlock(&w->lock);
+	ax_curl_loop_close(w->curl);
+	uv_close((uv_handle_t *)&w->wake, NULL);
+	uv_close((uv_handle_t *)&w->second, NULL);
+	uv_close((uv_handle_t *)&w->heartbeat, NULL);
+	uv_close((uv_handle_t *)&w->report_timer, NULL);
+	for (int i = 0; i < w->n_servers; i++)
+		uv_close((uv_handle_t *)&w->servers[i].retry, NULL);
+}
+
+/* ---- the thread */
+
+static void loop_main(void *arg)
+{
+	struct axw *w = arg;
+	sigset_t all;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL); /* signals are the program's */
+	look_at_disk(w);
+	for (int i = 0; i < w->n_servers; i++)
+		axw_session_start(&w->servers[i]);
+	uv_timer_start(&w->second, every_second, 1000, 1000);
+	uv_run(&w->loop, UV_RUN_DEFAULT);
+}
+
+int axw_start(struct axw *w)
+{
+	if (axw_spool_start(w->spool) < 0)
+		return -1;
+	uv_thread_options_t options = { .flags = UV_THREAD_HAS_STACK_SIZE, .stack_size = 1024 * 1024 };
+	w->started = uv_thread_create_ex(&w->thread, &options, loop_main, w) == 0;
+	return w->started ? 0 : -1;
+}
+
+int axw_wait(struct axw *w)
+{
+	uv_thread_join(&w->thread);
+	axw_log_json(w, AXW_INFO, "ended", json_pack("{s:i}", "end", w->end));
+	return w->end;
+}
+
+void axw_free(struct axw *w)
+{
+	if (!w)
+		return;
+	if (w->functions_out > 0)
+		return; /* a function that never returned still uses it; the memory goes with the process */
+	if (!w->started) {
+		close_all(w);
+		uv_run(&w->loop, UV_RUN_DEFAULT);
+	}
+	if (w->spool)
+		axw_spool_close(w->spool);
+	struct axw_attempt *a;
+	struct axw_attempt *next;
+	HASH_ITER(hh, w->attempts, a, next)
+	{
+		axw_report_unmark(a);
+		HASH_DELETE(hh, w->attempts, a);
+		axw_attempt_unref(a);
+	}
+	struct seen *s;
+	struct seen *next_seen;
+	HASH_ITER(hh, w->seen, s, next_seen)
+	{
+		HASH_DELETE(hh, w->seen, s);
+		free(s);
+	}
+	for (struct post *post = w->posts, *next_post; post; post = next_post) {
+		next_post = post->next;
+		free(post);
+	}
+	axw_pool_close(w->pool);
+	AX_ASSERT(uv_loop_close(&w->loop) == 0);
+	uv_mutex_destroy(&w->lock);
+	uv_cond_destroy(&w->stop_asked);
+	free_options(w);
+}

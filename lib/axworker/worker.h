@@ -1,0 +1,260 @@
+#ifndef AXW_WORKER_H
+#define AXW_WORKER_H
+
+/* The library's inside. One thread, the loop's, owns everything here except what `lock` names; other threads hand
+ * their wishes over with axw_post. */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <uthash.h>
+#include <uv.h>
+#include "adapters/curl/curl_loop.h"
+#include "axworker.h"
+#include "base/buf.h"
+#include "pool.h"
+#include "queue.h"
+#include "spool.h"
+
+enum {
+	AXW_NAME_MAX = 64,
+	AXW_GROUPS_MAX = 64,
+	AXW_SERVERS_MAX = 16,
+	AXW_BODY_MAX = 4 << 20,
+	AXW_ITEMS_MAX = 1000,
+	AXW_MESSAGE_MAX = 4000,
+	AXW_PROGRESS_MAX = 500,
+	AXW_RESULT_MAX = 64 << 10,
+	AXW_OUTPUT_ITEM_MAX = 64 << 10,
+	AXW_OUTPUT_ATTEMPT_MAX = 1792 << 10, /* kept head and tail of ax-exec, with what was streamed between */
+	AXW_OUTPUT_WAITING_MAX = 64 << 20,   /* of all attempts, while no server takes it */
+};
+
+struct group {
+	char name[AXW_NAME_MAX + 1];
+	int pool_size;
+	int executing;
+	int held; /* queued and executing */
+	struct axw_queue queue;
+};
+
+struct executor {
+	char key[AXW_NAME_MAX + 1];
+	struct axw_executor ops; /* start is NULL for a function */
+	axw_function *function;
+	void *user;
+	UT_hash_handle hh;
+};
+
+struct call;
+
+/* Asks that a server can answer in no more than one way at a time. */
+struct server {
+	struct axw *w;
+	char *url;
+	bool registered;
+	struct call *registration; /* in flight */
+	struct call *poll;         /* in flight */
+	int64_t backoff_ms;
+	uv_timer_t retry;
+};
+
+enum attempt_state {
+	QUEUED,     /* in the group's queue, or behind an older attempt of the same run */
+	CONFIRMING, /* has a place; waits for the server's word on `started` */
+	RUNNING,
+	STORING, /* ended; the result is on its way to the spool */
+	STORED,  /* the result is reported until a server took it */
+};
+
+struct output {
+	uint32_t seq;
+	char *text;
+	size_t len;
+	struct output *next;
+};
+
+struct axw_attempt {
+	struct axw *w;
+	struct group *group; /* NULL for results of an earlier process */
+	struct executor *executor;
+	struct {
+		int64_t gid;
+		int64_t fence;
+	} id;
+	char gid_text[24];
+	json_t *run;
+	char *param_text;
+	char *params_text;
+	char *run_text;
+	int64_t number, trigger_ms, timeout_ms, grace_ms;
+	int priority;
+	bool confirmed_start;
+	bool keep_unreachable; /* on_unreachable: continue */
+
+	enum attempt_state state;
+	struct axw_queue_item queued;
+	struct axw_attempt *successor; /* a newer attempt of the same run, which begins when this one is gone */
+	int64_t renewed_ms;            /* boottime: the last answered heartbeat, or the poll, was sent then */
+	int64_t deadline_ms;           /* boottime: end it then */
+	int64_t begun_ms;              /* boottime */
+	uv_timer_t *timer;             /* time limit, then grace */
+	bool forget;                   /* no result shall be reported */
+	bool abandoned;                /* a function that did not stop; its result is made up already */
+	int refs;
+	void *data;
+	json_t *result_item;
+
+	/* What a server has yet to hear. */
+	bool accepted_due, started_due, heartbeat_due, result_due;
+	struct axw_attempt *dirty_prev, *dirty_next;
+	bool dirty;
+
+	/* Under w->lock. */
+	enum axw_stop stop;
+	bool finished;
+	struct axw_finish_args finish;
+	char signal[16];
+	char *message;
+	json_t *result;
+	bool progress_due;
+	int percent;
+	char progress[AXW_PROGRESS_MAX + 1];
+	struct output *out, *out_last;
+	uint32_t out_seq;
+	size_t out_total;
+
+	UT_hash_handle hh;     /* by id */
+	UT_hash_handle hh_run; /* by gid: the newest attempt that is queued or executing */
+};
+
+struct batch;
+
+struct seen {
+	struct {
+		int64_t gid;
+		int64_t fence;
+	} id;
+	UT_hash_handle hh;
+};
+
+struct post {
+	void (*fn)(struct axw *w, void *arg);
+	void *arg;
+	struct post *next;
+};
+
+struct axw {
+	/* options */
+	char *name;
+	char *token;
+	char *token_file;
+	char *state_dir;
+	char *ca_file;
+	char *version;
+	json_t *tags;
+	void (*log)(void *user, enum axw_level level, const char *line);
+	void *log_user;
+	uint64_t spool_max_bytes, disk_low_bytes;
+	struct group groups[AXW_GROUPS_MAX];
+	int n_groups;
+	struct server servers[AXW_SERVERS_MAX];
+	int n_servers;
+	char incarnation[33];
+	struct executor *executors;
+
+	/* what the server said at registration */
+	int64_t heartbeat_ms, start_within_ms, unreachable_ms, poll_wait_ms;
+
+	uv_loop_t loop;
+	uv_thread_t thread;
+	uv_async_t wake;
+	uv_timer_t second, heartbeat, report_timer;
+	bool started;
+	struct ax_curl_loop *curl;
+	struct axw_spool *spool;
+	struct axw_pool *pool;
+	int lock_fd; /* of the state folder */
+
+	struct axw_attempt *attempts; /* by id */
+	struct axw_attempt *runs;     /* by gid */
+	struct axw_attempt *dirty;
+	struct seen *seen;
+	int executing;
+	int functions_out; /* threads that are inside a function */
+	uint64_t stored_bytes;
+	bool disk_low;
+	bool registered_once;
+
+	struct call *report; /* in flight */
+	struct batch *report_batch;
+	int report_server; /* the one that reports go to */
+	int64_t report_backoff_ms;
+	size_t report_items_max;
+
+	enum { OPEN, FINISHING, STOPPING, REPORTING, LEAVING, CLOSED } phase;
+	bool draining;                      /* from FINISHING on */
+	bool closing;                       /* CLOSED: no more calls */
+	int64_t drain_end_ms, phase_end_ms; /* boottime */
+	int end;
+	void (*closing_cb)(void *user);
+	void *closing_user;
+
+	uv_mutex_t lock;
+	uv_cond_t stop_asked;
+	struct post *posts, *posts_last; /* under lock */
+	bool closed;                     /* under lock: nobody takes posts any more */
+	size_t output_waiting;           /* under lock */
+};
+
+/* worker.c */
+void axw_post(struct axw *w, void (*fn)(struct axw *w, void *arg), void *arg); /* from any thread */
+void axw_end_now(struct axw *w, int end); /* stops everything; the worker ends with `end` */
+bool axw_is_name(const char *s);
+int64_t axw_slots(const struct axw *w, const struct group *group);
+
+/* log.c */
+void axw_log_json(struct axw *w, enum axw_level level, const char *event, json_t *members); /* takes members */
+
+/* attempt.c */
+void axw_attempt_take(struct axw *w, json_t *run, int64_t poll_sent_ms); /* from a poll's answer */
+struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text);
+struct axw_attempt *axw_attempt_find(struct axw *w, int64_t gid, int64_t fence);
+void axw_attempt_renewed(struct axw_attempt *a, int64_t sent_ms);
+void axw_attempt_confirmed(struct axw_attempt *a);               /* the server knows that it starts */
+void axw_attempt_stop(struct axw_attempt *a, enum axw_stop why); /* in any state */
+void axw_attempt_delivered(struct axw_attempt *a);               /* a server took the result */
+void axw_attempt_stored(struct axw *w, void *attempt);           /* the spool has it */
+void axw_attempt_ref(struct axw_attempt *a);
+void axw_attempt_unref(struct axw_attempt *a);
+void axw_attempts_tick(struct axw *w, int64_t now_ms);
+void axw_dispatch(struct axw *w); /* begins what has a place */
+bool axw_attempts_open(struct axw *w);
+void axw_attempts_close(struct axw *w); /* the loop ends */
+
+/* report.c */
+void axw_report_mark(struct axw_attempt *a); /* it has something to say */
+void axw_report_unmark(struct axw_attempt *a);
+void axw_report_soon(struct axw *w);
+void axw_report_now(struct axw *w);
+void axw_report_stops(struct axw *w, json_t *stops);
+void axw_output_drop(struct axw_attempt *a);
+bool axw_report_pending(const struct axw *w);
+void axw_report_abort(struct axw *w);
+
+/* wire.c: a POST to a server. `done` gets the HTTP status (0 = no answer) and the answer when it is JSON. */
+typedef void call_done(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
+	int64_t sent_ms, void *user);
+struct call *axw_call(struct axw *w, struct server *server, const char *what, json_t *body, int64_t timeout_ms,
+	call_done *done, void *user); /* takes body */
+void axw_call_abort(struct call *call);
+
+/* session.c: registering and polling every server, leaving */
+void axw_session_start(struct server *server);
+void axw_session_poll(struct axw *w); /* asks every registered server that is not being asked */
+void axw_session_lost(struct server *server, const char *code); /* a server said 404 or 409 */
+void axw_session_leave(struct axw *w, void (*left)(struct axw *w));
+void axw_session_abort(struct axw *w);
+json_t *axw_hello(const struct axw *w); /* {worker, incarnation} */
+
+#endif

@@ -1,0 +1,62 @@
+#include "leftovers.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ENVIRON_MAX = 256 << 10, ROUNDS = 5 };
+
+static bool has_entry(const char *environ, size_t len, const char *entry)
+{
+	size_t n = strlen(entry) + 1;
+	const char *found = memmem(environ, len, entry, n);
+	return found && (found == environ || found[-1] == 0);
+}
+
+static bool belongs(const char *pid, const char *gid_entry, const char *fence_entry)
+{
+	static char environ[ENVIRON_MAX];
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	size_t len = 0;
+	for (ssize_t n; len < sizeof(environ) - 1 && (n = read(fd, environ + len, sizeof(environ) - 1 - len)) > 0;)
+		len += (size_t)n;
+	close(fd);
+	environ[len] = 0;
+	return has_entry(environ, len + 1, gid_entry) && has_entry(environ, len + 1, fence_entry);
+}
+
+static int kill_round(const char *gid_entry, const char *fence_entry)
+{
+	int killed = 0;
+	DIR *proc = opendir("/proc");
+	if (!proc)
+		return 0;
+	for (const struct dirent *e; (e = readdir(proc));) {
+		if (isdigit((unsigned char)e->d_name[0]) && belongs(e->d_name, gid_entry, fence_entry) &&
+			kill((pid_t)strtol(e->d_name, NULL, 10), SIGKILL) == 0)
+			killed++;
+	}
+	closedir(proc);
+	return killed;
+}
+
+void leftovers_kill(const char *gid, int64_t fence)
+{
+	char gid_entry[40];
+	char fence_entry[40];
+	snprintf(gid_entry, sizeof(gid_entry), "AX_GID=%s", gid);
+	snprintf(fence_entry, sizeof(fence_entry), "AX_FENCE=%" PRId64, fence);
+	for (int i = 0; i < ROUNDS && kill_round(gid_entry, fence_entry) > 0; i++)
+		continue; /* what they forked meanwhile */
+}

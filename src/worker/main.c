@@ -1,0 +1,139 @@
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "axworker.h"
+#include "base/arena.h"
+#include "exec.h"
+#include "options.h"
+#include "policy.h"
+#include "version.h"
+
+struct program {
+	pthread_mutex_t lock; /* of worker */
+	struct options options;
+	struct policy policy;
+	struct axw *worker;
+	struct exec *exec;
+	int signal_fd;
+	int parent_fd; /* pidfd of the parent that a --dev worker ends with, or -1 */
+};
+
+_Noreturn static void cannot_start(const char *why)
+{
+	fprintf(stderr, "ax-worker: %s\n", why);
+	exit(1);
+}
+
+static void drain(struct program *p, int64_t grace_ms)
+{
+	pthread_mutex_lock(&p->lock);
+	if (p->worker)
+		axw_drain(p->worker, grace_ms);
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* SIGTERM drains, a second one ends at once, and so does the end of the parent. */
+static void *watch_signals(void *arg)
+{
+	struct program *p = arg;
+	int asked = 0;
+	for (;;) {
+		struct pollfd fds[] = {
+			{ .fd = p->signal_fd, .events = POLLIN },
+			{ .fd = p->parent_fd, .events = POLLIN },
+		};
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return NULL;
+		struct signalfd_siginfo si;
+		if (fds[0].revents && read(p->signal_fd, &si, sizeof(si)) == (ssize_t)sizeof(si))
+			drain(p, asked++ ? 0 : p->options.drain_ms);
+		if (fds[1].revents) {
+			drain(p, 0);
+			p->parent_fd = -1;
+		}
+	}
+}
+
+static void close_executors(void *user)
+{
+	struct program *p = user;
+	exec_close(p->exec);
+}
+
+static void block_signals(struct program *p)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &set, NULL); /* before any thread is made: all inherit it */
+	signal(SIGPIPE, SIG_IGN);
+	p->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+static void load_policy(struct program *p)
+{
+	struct ax_err err;
+	if (policy_load(&p->policy, p->options.policy, &err) != AX_OK)
+		cannot_start(err.msg);
+	if (p->options.dev)
+		policy_dev(&p->policy);
+	if (p->policy.allow_exec && access(p->options.shim, X_OK) < 0)
+		cannot_start("ax-exec is not beside this program: name it with --ax-exec");
+}
+
+static void start(struct program *p)
+{
+	char error[400];
+	pthread_t watcher;
+	struct axw_options options = {
+		.size = sizeof(options),
+		.server = p->options.server,
+		.token_file = p->options.token_file,
+		.name = p->options.name,
+		.groups = p->options.groups,
+		.state_dir = p->options.state,
+		.ca_file = p->options.ca,
+		.tags = p->options.tags,
+		.version = AX_VERSION,
+	};
+	p->worker = axw_new(&options, error, sizeof(error));
+	if (!p->worker)
+		cannot_start(error);
+	p->exec = exec_new(p->worker, &p->policy, p->options.state, p->options.shim);
+	axw_on_close(p->worker, close_executors, p);
+	if (axw_start(p->worker) < 0 || pthread_create(&watcher, NULL, watch_signals, p) != 0)
+		cannot_start("no threads can be had");
+	pthread_detach(watcher);
+}
+
+int main(int argc, char **argv)
+{
+	static struct program p = { .lock = PTHREAD_MUTEX_INITIALIZER, .parent_fd = -1 };
+	options_read(argc, argv, &p.options);
+	umask(077);
+	if (p.options.dev)
+		p.parent_fd = (int)syscall(SYS_pidfd_open, getppid(), 0);
+	block_signals(&p);
+	load_policy(&p);
+	start(&p);
+	int end = axw_wait(p.worker);
+	pthread_mutex_lock(&p.lock);
+	axw_free(p.worker);
+	p.worker = NULL;
+	pthread_mutex_unlock(&p.lock);
+	exec_free(p.exec);
+	policy_done(&p.policy);
+	free(p.options.tags);
+	return end;
+}

@@ -1,0 +1,26 @@
+#ifndef AX_WORKER_OPTIONS_H
+#define AX_WORKER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+	const char *server;
+	const char *token_file;
+	const char *groups;
+	const char *state;
+	const char *name;
+	const char *policy;
+	const char *plugin;
+	const char *ca;
+	char *tags; /* joined with commas; free it */
+	const char *shim;
+	int64_t drain_ms;
+	bool dev;
+};
+
+/* From the command line, and from the environment where that says nothing. Ends the program on --help, --version
+ * and bad usage (exit 2). */
+void options_read(int argc, char **argv, struct options *ret_options);
+
+#endif

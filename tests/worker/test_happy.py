@@ -1,0 +1,61 @@
+"""A run from the poll to the result."""
+
+import os
+import signal
+
+from shim import wait_for
+
+
+def test_process_task_end_to_end(server, start_worker):
+    worker = start_worker(server)
+    gid = server.give(param={"argv": ["/bin/sh", "-c", "echo hello; echo $AX_GID $AX_ATTEMPT $AX_FENCE $AX_TASK $AX_PARAMS"]},
+                      params={"day": "2026-11-29"})
+    result = server.result(gid)
+    assert (result["outcome"], result["code"], result["fence"]) == ("success", 0, 1)
+    assert result["duration_ms"] >= 1
+    assert server.said(gid, "started")
+    assert server.output(gid) == f'hello\n{gid} 1 1 nightly {{"day":"2026-11-29"}}\n'
+    wait_for(lambda: worker.attempts() == [])
+    receipt = worker.log("run_received")[0]
+    assert {k: receipt[k] for k in ("task_id", "gid", "attempt", "fence", "worker")} == {
+        "task_id": "42", "gid": gid, "attempt": 1, "fence": 1, "worker": "w1"}
+    registration = server.registrations[0]
+    assert registration["groups"] == [{"group": "default", "pool_size": 50}] and "exec" in registration["executors"]
+
+
+def test_script_with_environment(server, start_worker):
+    start_worker(server)
+    gid = server.give(param={"script": "echo $GREETING; pwd; cat; exit 4", "env": {"GREETING": "hi", "PATH": "/bin"},
+                             "cwd": "/tmp", "stdin": "from stdin"})
+    result = server.result(gid)
+    assert (result["outcome"], result["code"]) == ("failed", 4)
+    assert result["message"] == "exit status 4: from stdin"
+    assert server.output(gid) == "hi\n/tmp\nfrom stdin"
+
+
+def test_empty_output_sends_nothing(server, start_worker):
+    start_worker(server)
+    gid = server.give(param={"argv": ["/bin/true"]})
+    assert server.result(gid)["outcome"] == "success"
+    assert server.said(gid, "output") == []
+
+
+def test_term_drains_and_leaves(server, start_worker):
+    worker = start_worker(server)
+    gid = server.give(param={"script": "sleep 0.7"})
+    server.wait_said(gid, "started")
+    worker.process.send_signal(signal.SIGTERM)
+    assert worker.end() == 0
+    assert server.result(gid, 0.1)["outcome"] == "success"
+    assert server.leaves
+
+
+def test_hundred_tasks(server, start_worker):
+    worker = start_worker(server, "--groups", "default:20")
+    gids = [server.give(param={"argv": ["/bin/echo", str(i)]}) for i in range(100)]
+    for i, gid in enumerate(gids):
+        assert server.result(gid)["outcome"] == "success"
+        assert server.output(gid) == f"{i}\n"
+    assert all(f["slots"] <= 60 for p in server.polls for f in p["free"])
+    wait_for(lambda: worker.attempts() == [])
+    assert os.listdir(f"/proc/{worker.process.pid}/fd").__len__() < 40
