@@ -284,7 +284,7 @@ static void on_gone(struct ax_http_request *req, void *user)
 	struct parked *p = ax_http_user(req);
 	gone++;
 	if (p != NULL)
-		ax_http_respond(unpark(p), 200, NULL, NULL, 0); /* nobody hears it: frees the request */
+		ax_http_discard(unpark(p));
 }
 
 static void on_drain(struct ax_http_request *req, void *user)
