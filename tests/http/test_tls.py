@@ -1,5 +1,6 @@
 """TLS and client certificates; everything else works as without."""
 
+import contextlib
 import signal
 import ssl
 import subprocess
@@ -118,8 +119,10 @@ def test_parked_client_leaves(start, certs):
     asker = server.client(wrap=wrap(certs))
     server.ask = lambda data: asker.ask(data)
     server.wait(lambda s: s["parked"] == 20)
-    for client in clients[:10]:
-        client.socket.unwrap() if client is clients[0] else client.close()
+    for client in clients[1:10]:
+        client.close()
+    with contextlib.suppress(OSError):  # says goodbye in TLS only; the server just hangs up
+        clients[0].socket.unwrap()
     assert server.wait(lambda s: s["gone"] == 10) < 1
     server.signal(signal.SIGTERM)
     for client in clients[10:]:

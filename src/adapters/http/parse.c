@@ -369,14 +369,15 @@ static bool take_head_line(struct ax_http_parser *parser)
 static bool take_head(struct ax_http_parser *parser, const char *data, size_t len, size_t *used)
 {
 	struct ax_buf *head = &parser->msg->head;
+	char first = data[*used];
+	if (parser->state == REQUEST_LINE && head->len == 0 && first != '\r' && !isalpha((unsigned char)first))
+		return refuse(parser, 400, "This is not an HTTP request."); /* but TLS, perhaps */
 	bool complete = take_line(head, data, len, used);
-	size_t crlf = complete ? 2 : 0;
+	size_t line_end = complete ? 2 : 1; /* CR LF; a CR may be there without the LF */
 	if (parser->state == REQUEST_LINE) {
-		if (head->overflow || head->len > parser->limits->line_max_bytes + crlf)
+		if (head->overflow || head->len > parser->limits->line_max_bytes + line_end)
 			return refuse(parser, 414, "The request line is too long.");
-		if (head->data[0] != '\r' && !isalpha((unsigned char)head->data[0])) /* TLS and other protocols */
-			return refuse(parser, 400, "This is not an HTTP request.");
-	} else if (head->overflow || head->len - parser->headers_start > parser->limits->headers_max_bytes + crlf) {
+	} else if (head->overflow || head->len - parser->headers_start > parser->limits->headers_max_bytes + line_end) {
 		return refuse(parser, 431, "The headers are too large.");
 	}
 	return !complete || take_head_line(parser);
