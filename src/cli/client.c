@@ -313,8 +313,10 @@ int ax_client_list(struct ax_client *client, const char *path, size_t max, json_
 	} while (json_is_string(next) && (max == 0 || json_array_size(items) < max));
 	if (code == AX_EXIT_OK)
 		*ret = json_pack("{s:o, s:o}", "items", items, "next", next != NULL ? next : json_null());
-	else
-		json_decref(items), json_decref(next);
+	else {
+		json_decref(items);
+		json_decref(next);
+	}
 	return code;
 }
 
