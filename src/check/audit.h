@@ -3,6 +3,7 @@
 
 /* What account.c finds and report.c prints. */
 
+#include <jansson.h>
 #include "base/arena.h"
 #include "check/check.h"
 #include "check/fires.h"
@@ -45,5 +46,10 @@ struct ax_check_audit {
 /* The rule of an epoch, ready to be walked. Memory is the audit's scratch and arena. */
 enum ax_status ax_check_read_epoch(struct ax_check_audit *audit, const struct ax_check_epoch *epoch,
 	struct ax_check_schedule *ret_schedule, const struct ax_check_zone **ret_zone, struct ax_err *err);
+
+/* The object that ax_check_audit_json prints. */
+json_t *ax_check_audit_object(const struct ax_check_audit *audit);
+/* A string that may have been cut inside of a character. */
+json_t *ax_check_utf8(const char *text);
 
 #endif

@@ -1,4 +1,3 @@
-#include <jansson.h>
 #include <string.h>
 
 #include "check/audit.h"
@@ -52,8 +51,7 @@ static json_t *id_text(int64_t id)
 	return json_sprintf("%lld", (long long)id);
 }
 
-/* A message may have been cut inside of a character. */
-static json_t *utf8_text(const char *text)
+json_t *ax_check_utf8(const char *text)
 {
 	json_t *string = json_string(text);
 	return string ? string : json_string("(not UTF-8)");
@@ -63,7 +61,7 @@ static json_t *task_object(const struct ax_check_result *result)
 {
 	json_t *task = json_object();
 	json_object_set_new(task, "task_id", id_text(result->task_id));
-	json_object_set_new(task, "task_name", utf8_text(result->task_name));
+	json_object_set_new(task, "task_name", ax_check_utf8(result->task_name));
 	put_counts(task, &result->counts);
 
 	json_t *unexplained = json_array(), *unexpected = json_array(), *duplicates = json_array();
@@ -79,11 +77,11 @@ static json_t *task_object(const struct ax_check_result *result)
 	for (size_t i = 0; i < result->miscounted.n; i++)
 		json_array_append_new(gids, id_text(result->miscounted.at[i]));
 	json_object_set_new(task, "miscounted_gids", gids);
-	json_object_set_new(task, "error", result->error ? utf8_text(result->error) : json_null());
+	json_object_set_new(task, "error", result->error ? ax_check_utf8(result->error) : json_null());
 	return task;
 }
 
-char *ax_check_audit_json(const struct ax_check_audit *audit)
+json_t *ax_check_audit_object(const struct ax_check_audit *audit)
 {
 	json_t *body = json_object(), *tasks = json_array();
 	json_object_set_new(body, "from", json_integer(audit->from_ms));
@@ -92,6 +90,12 @@ char *ax_check_audit_json(const struct ax_check_audit *audit)
 	for (const struct ax_check_result *result = audit->results; result; result = result->next)
 		json_array_append_new(tasks, task_object(result));
 	json_object_set_new(body, "tasks", tasks);
+	return body;
+}
+
+char *ax_check_audit_json(const struct ax_check_audit *audit)
+{
+	json_t *body = ax_check_audit_object(audit);
 	char *text = json_dumps(body, JSON_COMPACT);
 	json_decref(body);
 	AX_ASSERT(text); /* out of memory */

@@ -1,0 +1,309 @@
+#include "check/invariants.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+
+/* A rule in SQL: each row that the query gives is a violation, told in its only column. ?1 is the instant until which
+ * the store lived. States: 0 PENDING, 1 WAITING, 2 DISPATCHED, 3 RUNNING, 4 RETRYING, from 10 on ended. */
+struct sql_rule {
+	const char *id, *rule, *sql;
+	bool needs_settled; /* says nothing about a store whose server had just started */
+};
+
+/* clang-format off */
+static const struct sql_rule sql_rules[] = {
+	{ "I1.unique", "no two runs have the same task, kind, fire key and shard",
+	  "SELECT printf('task %d kind %d key %s shard %d: %d runs', task_id, kind, fire_key, shard, count(*))"
+	  " FROM ax_task_log GROUP BY task_id, kind, fire_key, shard HAVING count(*) > 1", false },
+	{ "I3.attempts", "every attempt before the current one is on record",
+	  "SELECT printf('run %d has fence %d and %d earlier attempts', gid, fence, n) FROM (SELECT r.gid, r.fence,"
+	  " (SELECT count(*) FROM ax_attempt a WHERE a.gid = r.gid AND a.fence < r.fence) AS n"
+	  " FROM ax_task_log r WHERE r.fence > 1) WHERE n <> fence - 1", false },
+	{ "I3.newest", "no attempt has a greater fence than its run",
+	  "SELECT printf('run %d has fence %d, an attempt has %d', r.gid, r.fence, a.fence)"
+	  " FROM ax_attempt a JOIN ax_task_log r ON r.gid = a.gid WHERE a.fence > r.fence", false },
+	{ "I3.order", "the attempt's number does not fall as the fence grows",
+	  "SELECT printf('run %d: attempt %d follows attempt %d', gid, attempt, before) FROM (SELECT gid, attempt,"
+	  " lag(attempt) OVER (PARTITION BY gid ORDER BY fence) AS before FROM ax_attempt) WHERE attempt < before", false },
+	{ "I3.holder", "a run that is given out names its worker, fence and times",
+	  "SELECT printf('run %d in state %d: worker `%s` fence %d dispatched %d started %d', gid, status, worker, fence,"
+	  " dispatch_time, start_time) FROM ax_task_log WHERE status IN (2, 3)"
+	  " AND (worker = '' OR fence = 0 OR dispatch_time = 0 OR (status = 3 AND start_time = 0))", false },
+	{ "I4.states", "every run is in a state that exists",
+	  "SELECT printf('run %d in state %d', gid, status) FROM ax_task_log"
+	  " WHERE status NOT IN (0, 1, 2, 3, 4, 10, 11, 12, 13, 14, 15, 16)", false },
+	{ "I4.end", "ended runs have an end time, live runs have none",
+	  "SELECT printf('run %d in state %d has end time %d', gid, status, end_time) FROM ax_task_log"
+	  " WHERE (status >= 10) <> (end_time > 0)", false },
+	{ "I4.guard", "the guard of ended runs is in place",
+	  "SELECT 'the trigger ax_task_log_terminal is gone' WHERE NOT EXISTS (SELECT 1 FROM sqlite_master"
+	  " WHERE type = 'trigger' AND name = 'ax_task_log_terminal' AND tbl_name = 'ax_task_log')", false },
+	{ "I6.running", "ax_group.running is the number of its runs given out",
+	  "SELECT printf('group %s says %d, there are %d', group_key, running, n) FROM (SELECT g.group_key, g.running,"
+	  " (SELECT count(*) FROM ax_task_log r WHERE r.group_key = g.group_key AND r.status IN (2, 3)) AS n"
+	  " FROM ax_group g) WHERE running <> n"
+	  " UNION ALL SELECT printf('run %d is given out in group %s, which does not exist', gid, group_key)"
+	  " FROM ax_task_log WHERE status IN (2, 3) AND group_key NOT IN (SELECT group_key FROM ax_group)", false },
+	{ "I6.given", "ax_worker_group.given is the number of runs given to the worker",
+	  "SELECT printf('worker %s in group %s says %d, there are %d', worker, group_key, given, n) FROM (SELECT w.worker,"
+	  " w.group_key, w.given, (SELECT count(*) FROM ax_task_log r WHERE r.worker = w.worker AND"
+	  " r.group_key = w.group_key AND r.status IN (2, 3)) AS n FROM ax_worker_group w) WHERE given <> n"
+	  " UNION ALL SELECT printf('run %d is given to worker %s, which has no part in group %s', r.gid, r.worker,"
+	  " r.group_key) FROM ax_task_log r WHERE r.status IN (2, 3) AND NOT EXISTS (SELECT 1 FROM ax_worker_group w"
+	  " WHERE w.worker = r.worker AND w.group_key = r.group_key)", false },
+	{ "I7.chain", "a chain's run follows a success, or is BLOCKED",
+	  "SELECT printf('run %d in state %d follows run %d in state %d', r.gid, r.status, u.gid, u.status)"
+	  " FROM ax_task_log r JOIN ax_task_log u ON u.gid = CAST(r.fire_key AS INTEGER)"
+	  " WHERE r.kind = 6 AND (u.status = 10) = (r.status = 14)", false },
+	{ "I10.time", "the gid carries the instant of its creation: never older, at most an hour ahead",
+	  "SELECT printf('run %d was made at %d, its gid says %d', gid, create_time, t) FROM (SELECT gid, create_time,"
+	  " (gid >> 22) + 1704067200000 AS t FROM ax_task_log)"
+	  " WHERE t < create_time - 1000 OR t > create_time + 3600000", false },
+	{ "I11.tries", "no run was retried or lost more often than its version allows",
+	  "SELECT printf('run %d: %d retries of %d, lost %d times of %d', gid, retry_times, retries, lost_times, losses)"
+	  " FROM (SELECT r.gid, r.retry_times, r.lost_times, json_extract(v.definition, '$.retry_count') AS retries,"
+	  " json_extract(v.definition, '$.lost_limit') AS losses FROM ax_task_log r"
+	  " JOIN ax_task_version v ON v.task_id = r.task_id AND v.version = r.version)"
+	  " WHERE retry_times > retries OR lost_times > losses + 1", false },
+	{ "I11.version", "the version that a run executes is kept as long as its task",
+	  "SELECT printf('run %d executes version %d of task %d', r.gid, r.version, r.task_id) FROM ax_task_log r"
+	  " JOIN ax_task t ON t.id = r.task_id WHERE NOT EXISTS (SELECT 1 FROM ax_task_version v"
+	  " WHERE v.task_id = r.task_id AND v.version = r.version)", false },
+	{ "I14.early", "nothing is given out or begun before it is due",
+	  "SELECT printf('run %d is due at %d, made at %d, given out at %d, begun at %d', gid, trigger_time, create_time,"
+	  " dispatch_time, start_time) FROM ax_task_log WHERE (start_time > 0 AND start_time < trigger_time)"
+	  " OR (dispatch_time > 0 AND dispatch_time < trigger_time - 50)"
+	  " OR (kind = 1 AND create_time < trigger_time - 2000)", false },
+	{ "O.attempt", "every attempt belongs to a run",
+	  "SELECT printf('attempt %d of run %d', attempt, gid) FROM ax_attempt a"
+	  " WHERE NOT EXISTS (SELECT 1 FROM ax_task_log r WHERE r.gid = a.gid)", false },
+	{ "O.output", "every output belongs to a run",
+	  "SELECT printf('output of run %d', gid) FROM ax_output o"
+	  " WHERE NOT EXISTS (SELECT 1 FROM ax_task_log r WHERE r.gid = o.gid) GROUP BY gid", false },
+	{ "O.epoch", "the newest epoch of a scheduled task says what the task says",
+	  "SELECT printf('task %d (%s): %s', t.id, t.task_name, CASE WHEN e.id IS NULL THEN 'no epoch' ELSE"
+	  " printf('epoch %d differs', e.id) END) FROM ax_task t LEFT JOIN ax_schedule_epoch e"
+	  " ON e.id = (SELECT max(id) FROM ax_schedule_epoch WHERE task_id = t.id) WHERE t.task_type = 1 AND (e.id IS NULL"
+	  " OR e.enabled <> (t.status = 1) OR e.cron_expr <> t.cron_expr OR e.dialect <> t.dialect"
+	  " OR e.time_zone <> t.time_zone OR e.anchor_time <> t.anchor_time)", false },
+	{ "O.demand", "what is no scheduled task any more demands nothing",
+	  "SELECT printf('task %d: epoch %d is enabled', e.task_id, e.id) FROM ax_schedule_epoch e WHERE e.enabled <> 0"
+	  " AND e.id = (SELECT max(id) FROM ax_schedule_epoch WHERE task_id = e.task_id)"
+	  " AND NOT EXISTS (SELECT 1 FROM ax_task t WHERE t.id = e.task_id AND t.task_type = 1)", false },
+	{ "O.order", "the epochs of a task are in the order of time",
+	  "SELECT printf('task %d: epoch %d begins before the one before it', task_id, id) FROM (SELECT task_id, id,"
+	  " from_time, lag(from_time) OVER (PARTITION BY task_id ORDER BY id) AS before FROM ax_schedule_epoch)"
+	  " WHERE from_time < before", false },
+	{ "L1.deadline", "every live run but a waiting one has a deadline",
+	  "SELECT printf('run %d in state %d', gid, status) FROM ax_task_log"
+	  " WHERE status IN (0, 2, 3, 4) AND deadline_time = 0", false },
+	{ "L1.overdue", "no live run is past its deadline by more than 10 s",
+	  "SELECT printf('run %d in state %d, %d s', gid, status, (?1 - deadline_time) / 1000) FROM ax_task_log"
+	  " WHERE status < 10 AND deadline_time > 0 AND deadline_time < ?1 - 10000", true },
+	{ "L1.fire", "no enabled task is past its next fire by more than 10 s",
+	  "SELECT printf('task %d (%s), %d s', id, task_name, (?1 - next_trigger_time) / 1000) FROM ax_task"
+	  " WHERE status = 1 AND next_trigger_time > 0 AND next_trigger_time < ?1 - 10000", true },
+	{ "L1.stuck", "an enabled task has a next fire, a live run to wait for (@after), or is exhausted",
+	  "SELECT printf('task %d (%s)', id, task_name) FROM ax_task t WHERE task_type = 1 AND status = 1"
+	  " AND next_trigger_time = 0 AND exhausted = 0 AND NOT (lower(ltrim(cron_expr)) LIKE '@after%'"
+	  " AND EXISTS (SELECT 1 FROM ax_task_log r WHERE r.task_id = t.id AND r.status < 10))", true },
+	{ "L1.held", "a run that is held has something that holds it",
+	  "SELECT printf('run %d of task %d, hold %d', r.gid, r.task_id, r.hold) FROM ax_task_log r WHERE r.status = 1"
+	  " AND ((r.hold = 1 AND NOT EXISTS (SELECT 1 FROM ax_task_log o WHERE o.task_id = r.task_id AND o.status < 10"
+	  " AND o.gid <> r.gid AND o.hold <> 1)) OR (r.hold = 2 AND EXISTS (SELECT 1 FROM ax_task t"
+	  " WHERE t.id = r.task_id AND t.status = 1)))", true },
+};
+/* clang-format on */
+
+void ax_check_finding_add(struct ax_check_finding *finding, const char *row)
+{
+	if (finding->violations < AX_CHECK_SHOWN_ROWS)
+		finding->rows[finding->violations] = row;
+	finding->violations++;
+}
+
+static enum ax_status judge_sql(const struct ax_check_store *store, const struct sql_rule *rule, struct ax_arena *arena,
+	struct ax_check_finding *finding, struct ax_err *err)
+{
+	*finding = (struct ax_check_finding){
+		.id = rule->id, .rule = rule->rule, .judged = store->settled || !rule->needs_settled
+	};
+	if (!finding->judged)
+		return AX_OK;
+	sqlite3_stmt *stmt;
+	enum ax_status status = ax_check_prepare(store, rule->sql, &stmt, err);
+	if (status != AX_OK)
+		return status;
+	if (sqlite3_bind_parameter_count(stmt) > 0)
+		sqlite3_bind_int64(stmt, 1, store->time_ms);
+	while (ax_check_step(stmt, &status, err))
+		ax_check_finding_add(finding, ax_check_column_text(arena, stmt, 0));
+	sqlite3_finalize(stmt);
+	return status;
+}
+
+/* ---- I9: overlap ---- */
+
+/* Attempts of scheduled fires, by task and start: what began and when it was over (0: it still runs). An attempt that
+ * was lost or not accepted does not tell when its work ended, so it is left out. */
+static const char attempts_sql[] =
+	"SELECT r.task_id, x.gid, x.start_time, x.end_time, json_extract(v.definition, '$.overlap'),"
+	" json_extract(v.definition, '$.overlap_max') FROM ("
+	" SELECT gid, start_time, end_time FROM ax_task_log WHERE start_time > 0 AND (status = 3 OR status >= 10)"
+	" UNION SELECT gid, start_time, end_time FROM ax_attempt WHERE start_time > 0 AND outcome NOT IN (6, 7)) x"
+	" JOIN ax_task_log r ON r.gid = x.gid"
+	" JOIN ax_task_version v ON v.task_id = r.task_id AND v.version = r.version"
+	" WHERE r.kind = 1 AND r.made_up = 0 AND r.rerun_of = 0 AND r.shard = 0 ORDER BY r.task_id, x.start_time, "
+	"x.gid";
+
+struct span {
+	int64_t gid, end_time; /* INT64_MAX: it still runs */
+	int64_t limit;
+};
+
+/* How many runs of its task a run may be among: 1, or `overlap_max` where the policy is to allow it. */
+static int64_t limit_of(sqlite3_stmt *stmt)
+{
+	bool allow;
+	if (sqlite3_column_type(stmt, 4) == SQLITE_TEXT)
+		allow = strcmp((const char *)sqlite3_column_text(stmt, 4), "allow") == 0;
+	else
+		allow = sqlite3_column_int(stmt, 4) == 3;
+	return allow ? sqlite3_column_int64(stmt, 5) : 1;
+}
+
+/* The attempts of one task that have begun, by end. */
+struct open_spans {
+	struct span *at;
+	size_t n, room;
+};
+
+/* Drops what was over when `span` began, and counts the others that stand in its way: what an earlier, wider rule let
+ * in does not. Then takes it in. */
+static int64_t meet_others(struct open_spans *open, const struct span *span, int64_t start_time, int64_t *ret_other)
+{
+	size_t kept = 0;
+	int64_t beside = 0;
+	for (size_t i = 0; i < open->n; i++) {
+		const struct span *other = &open->at[i];
+		if (other->end_time <= start_time)
+			continue;
+		if (other->gid != span->gid && other->limit <= span->limit) {
+			beside++;
+			*ret_other = other->gid;
+		}
+		open->at[kept++] = *other;
+	}
+	if (kept == open->room) {
+		open->room = 2 * open->room + 16;
+		open->at = ax_realloc(open->at, open->room * sizeof(*open->at));
+	}
+	open->at[kept] = *span;
+	open->n = kept + 1;
+	return beside;
+}
+
+static enum ax_status judge_overlap(const struct ax_check_store *store, struct ax_arena *arena,
+	struct ax_check_finding *finding, struct ax_err *err)
+{
+	*finding = (struct ax_check_finding){ .id = "I9.overlap",
+		.rule = "no more runs of a task's schedule at once than its overlap allows",
+		.judged = true };
+	sqlite3_stmt *stmt;
+	enum ax_status status = ax_check_prepare(store, attempts_sql, &stmt, err);
+	if (status != AX_OK)
+		return status;
+	struct open_spans open = { 0 };
+	int64_t task_id = -1;
+	while (ax_check_step(stmt, &status, err)) {
+		if (sqlite3_column_int64(stmt, 0) != task_id)
+			open.n = 0;
+		task_id = sqlite3_column_int64(stmt, 0);
+		int64_t end_time = sqlite3_column_int64(stmt, 3), other = 0;
+		struct span span = { .gid = sqlite3_column_int64(stmt, 1),
+			.end_time = end_time > 0 ? end_time : INT64_MAX,
+			.limit = limit_of(stmt) };
+		if (meet_others(&open, &span, sqlite3_column_int64(stmt, 2), &other) >= span.limit)
+			ax_check_finding_add(finding,
+				ax_sprintf(arena, "task %" PRId64 ": run %" PRId64 " began while run %" PRId64 " ran",
+					task_id, span.gid, other));
+	}
+	free(open.at);
+	sqlite3_finalize(stmt);
+	return status;
+}
+
+/* ---- I2: the next fire ---- */
+
+static const char next_sql[] =
+	"SELECT t.id, t.next_trigger_time, max(t.last_trigger_time, e.from_time), t.exhausted, e.enabled, e.cron_expr,"
+	" e.dialect, e.time_zone, e.anchor_time FROM ax_task t JOIN ax_schedule_epoch e"
+	" ON e.id = (SELECT max(id) FROM ax_schedule_epoch WHERE task_id = t.id)"
+	" WHERE t.task_type = 1 AND t.status = 1 AND (t.next_trigger_time > 0 OR t.exhausted <> 0)"
+	" AND lower(ltrim(t.cron_expr)) NOT LIKE '@after%' ORDER BY t.id";
+
+enum { CLAIMED_AHEAD_MS = 5000, YEAR_DAYS = 366 };
+
+/* A fire that the schedule does not demand is unexpected only when it has come, and one that is jumped over is missing
+ * only when its time has passed: here both are seen before. */
+static enum ax_status judge_next(const struct ax_check_store *store, struct ax_check_audit *audit,
+	struct ax_arena *arena, struct ax_check_finding *finding, struct ax_err *err)
+{
+	*finding = (struct ax_check_finding){ .id = "I2.next",
+		.rule = "the next fire of a task is the next one that its schedule demands",
+		.judged = true };
+	sqlite3_stmt *stmt;
+	enum ax_status status = ax_check_prepare(store, next_sql, &stmt, err);
+	if (status != AX_OK)
+		return status;
+	while (ax_check_step(stmt, &status, err)) {
+		int64_t id = sqlite3_column_int64(stmt, 0), next_ms = sqlite3_column_int64(stmt, 1);
+		int64_t known_ms = AX_MAX(store->time_ms + CLAIMED_AHEAD_MS, sqlite3_column_int64(stmt, 2));
+		bool exhausted = sqlite3_column_int(stmt, 3) != 0;
+		struct ax_check_epoch epoch = {
+			.from_time = 0,
+			.enabled = sqlite3_column_int(stmt, 4) != 0,
+			.cron_expr = ax_check_column_text(arena, stmt, 5),
+			.dialect = sqlite3_column_int(stmt, 6),
+			.time_zone = ax_check_column_text(arena, stmt, 7),
+			.anchor_time = sqlite3_column_int64(stmt, 8),
+		};
+		int64_t until_ms = exhausted ? known_ms + YEAR_DAYS * INT64_C(86400000) : next_ms;
+		int64_t after_ms = exhausted ? known_ms : AX_MIN(known_ms, next_ms - 1);
+		int64_t fire_ms = 0;
+		struct ax_err why;
+		enum ax_status found = ax_check_audit_first_fire(audit, &epoch, after_ms, until_ms, &fire_ms, &why);
+		if (exhausted ? found == AX_NOT_FOUND : found == AX_OK && fire_ms == next_ms)
+			continue;
+		ax_check_finding_add(finding,
+			found == AX_OK
+				? ax_sprintf(arena, "task %" PRId64 " says %" PRId64 ", its schedule %" PRId64, id,
+					  next_ms, fire_ms)
+				: ax_sprintf(arena, "task %" PRId64 " says %" PRId64 ": %s", id, next_ms, why.msg));
+	}
+	sqlite3_finalize(stmt);
+	return status;
+}
+
+enum ax_status ax_check_invariants(const struct ax_check_store *store, struct ax_check_audit *audit,
+	struct ax_arena *arena, struct ax_check_findings *ret, struct ax_err *err)
+{
+	struct ax_check_findings findings = { .n = AX_COUNT(sql_rules) + 2 };
+	findings.at = ax_alloc_array(arena, findings.n, sizeof(*findings.at));
+	enum ax_status status = AX_OK;
+	for (size_t i = 0; status == AX_OK && i < AX_COUNT(sql_rules); i++)
+		status = judge_sql(store, &sql_rules[i], arena, &findings.at[i], err);
+	if (status == AX_OK)
+		status = judge_overlap(store, arena, &findings.at[findings.n - 2], err);
+	if (status == AX_OK)
+		status = judge_next(store, audit, arena, &findings.at[findings.n - 1], err);
+	if (status != AX_OK)
+		return status;
+	for (size_t i = 0; i < findings.n; i++)
+		findings.violations += findings.at[i].violations;
+	*ret = findings;
+	return AX_OK;
+}

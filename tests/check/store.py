@@ -1,0 +1,105 @@
+"""A store as a server leaves it: ten minutes of a few tasks, everything in order. Tests break one thing each."""
+
+import json
+import os
+import sqlite3
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AX_BUILD", ROOT / "build"))
+AX_CHECK = BUILD / "src/check/ax-check"
+
+START = 1767225600000  # 2026-01-01T00:00:00Z
+MINUTE = 60000
+END = START + 10 * MINUTE
+GID_EPOCH = 1704067200000
+
+SUCCESS, FAILED = 10, 11
+EVERY_MINUTE, PAUSED, AFTER, LATER = 1, 2, 3, 4
+
+
+class Store:
+    def __init__(self, path):
+        self.path = path
+        self.db = sqlite3.connect(path)
+        for file in sorted((ROOT / "db/sqlite").glob("*.sql")):
+            self.db.executescript(file.read_text())
+        self.sequence = 0
+
+    def insert(self, table, **columns):
+        """Missing columns get 0 or ''."""
+        for _, name, kind, notnull, default, pk in self.db.execute(f"PRAGMA table_info({table})").fetchall():
+            if name not in columns and not (pk and kind == "INTEGER"):
+                columns[name] = "" if kind == "TEXT" else 0
+        self.db.execute(
+            f"INSERT INTO {table} ({','.join(columns)}) VALUES ({','.join('?' * len(columns))})", list(columns.values())
+        )
+
+    def task(self, id, **columns):
+        row = dict(id=id, group_key="default", task_name=f"task-{id}", task_type=1, status=1, cron_expr="* * * * *",
+                   time_zone="UTC", executor_key="exec", retry_count=3, lost_limit=3, overlap_max=1, priority=5,
+                   version=1, create_time=START - MINUTE, anchor_time=START - MINUTE)
+        row.update(columns)
+        self.insert("ax_task", **row)
+        self.insert("ax_task_version", task_id=id, version=1, time=START - MINUTE, author="a",
+                    definition=json.dumps(dict(retry_count=3, lost_limit=3, overlap="queue", overlap_max=1)))
+        if row["task_type"] == 1:
+            self.insert("ax_schedule_epoch", task_id=id, from_time=START - MINUTE, enabled=int(row["status"] == 1),
+                        cron_expr=row["cron_expr"], dialect=0, time_zone="UTC", anchor_time=row["anchor_time"],
+                        tzdata="2026f")
+
+    def gid(self, ms):
+        self.sequence += 1
+        return (ms - GID_EPOCH << 22) + self.sequence
+
+    def run(self, task_id, due, **columns):
+        row = dict(gid=self.gid(due), task_id=task_id, kind=1, fire_key=str(due), group_key="default",
+                   executor_key="exec", status=SUCCESS, version=1, trigger_time=due, create_time=due,
+                   dispatch_time=due + 2, start_time=due + 5, end_time=due + 1000, fence=1, worker="w1", incarnation="i")
+        row.update(columns)
+        self.insert("ax_task_log", **row)
+        return row["gid"]
+
+    def done(self):
+        self.db.commit()
+        self.db.close()
+        return self.path
+
+
+def make(path):
+    s = Store(path)
+    s.insert("ax_server", number=1, name="s", start_time=START - MINUTE, seen_time=END)
+    s.insert("ax_group", group_key="default", dispatch_quota=200, pool_size=50, running=2)
+    s.insert("ax_worker_group", worker="w1", group_key="default", pool_size=50, given=2)
+    s.task(EVERY_MINUTE, next_trigger_time=END + MINUTE, last_trigger_time=END)
+    s.task(PAUSED, status=2)
+    s.task(AFTER, cron_expr="@after 30s", next_trigger_time=END + 20000)
+    s.task(LATER, task_type=2, cron_expr="")
+    for n in range(10):
+        s.run(EVERY_MINUTE, START + n * MINUTE)
+    live = dict(end_time=0, deadline_time=END + 45000)
+    s.run(EVERY_MINUTE, END, status=3, **live)
+    for n in range(4):
+        s.run(AFTER, START + n * 90000, end_time=START + n * 90000 + MINUTE)
+    # a run that was lost once, failed once and succeeded at the third attempt
+    gid = s.run(LATER, START, kind=3, fence=3, retry_times=1, lost_times=1, end_time=START + 5 * MINUTE)
+    s.insert("ax_attempt", gid=gid, fence=1, attempt=1, worker="w1", start_time=START + 5, end_time=START + MINUTE,
+             outcome=6)
+    s.insert("ax_attempt", gid=gid, fence=2, attempt=2, worker="w1", start_time=START + MINUTE,
+             end_time=START + 2 * MINUTE, outcome=2)
+    s.insert("ax_output", gid=gid, fence=3, seq=0, time=START, data="x")
+    s.run(LATER, END, kind=3, fire_key="k", status=2, start_time=0, **live)
+    s.run(LATER, END, kind=3, fire_key="l", status=1, fence=0, worker="", dispatch_time=0, start_time=0, end_time=0)
+    return s
+
+
+def check(*args):
+    """Exit status and what ax-check --json said."""
+    done = subprocess.run([AX_CHECK, "--json", *map(str, args)], capture_output=True, text=True, timeout=60)
+    return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+
+def broken(said, part="invariants"):
+    """The rules that were broken."""
+    return {f["id"] for f in said[part] if f["violations"]}

@@ -1,0 +1,176 @@
+import fcntl
+import sqlite3
+import subprocess
+
+import pytest
+
+from store import AFTER, AX_CHECK, END, EVERY_MINUTE, MINUTE, START, broken, check, make
+
+# What is broken by which change of the clean store: every rule once at least. Several statements are one change.
+FAULTS = [
+    ("I2.next", f"UPDATE ax_task SET next_trigger_time = {END + 2 * MINUTE} WHERE id = {EVERY_MINUTE}"),
+    ("I2.next", f"UPDATE ax_task SET next_trigger_time = {END + MINUTE + 1} WHERE id = {EVERY_MINUTE}"),
+    ("I2.next", f"UPDATE ax_task SET next_trigger_time = 0, exhausted = 1 WHERE id = {EVERY_MINUTE}"),
+    ("I3.attempts", "DELETE FROM ax_attempt WHERE fence = 1"),
+    ("I3.newest", "UPDATE ax_attempt SET fence = 4 WHERE fence = 2; INSERT INTO ax_attempt"
+                  " SELECT gid, 2, 1, worker, 0, 0, 0, 2, 0, '', 0, 0, 0, '' FROM ax_attempt WHERE fence = 1"),
+    ("I3.order", "UPDATE ax_attempt SET attempt = 0 WHERE fence = 2"),
+    ("I3.holder", "UPDATE ax_task_log SET start_time = 0 WHERE status = 3"),
+    ("I4.states", "UPDATE ax_task_log SET status = 17 WHERE status = 1 AND gid = (SELECT max(gid) FROM ax_task_log);"
+                  f"UPDATE ax_task_log SET end_time = {END} WHERE status = 17"),
+    ("I4.end", f"UPDATE ax_task_log SET end_time = 0 WHERE fire_key = '{START}' AND task_id = {EVERY_MINUTE}"),
+    ("I4.end", f"UPDATE ax_task_log SET end_time = {END} WHERE status = 1"),
+    ("I4.guard", "DROP TRIGGER ax_task_log_terminal"),
+    ("I6.running", "UPDATE ax_group SET running = 3"),
+    ("I6.running", "DELETE FROM ax_group"),
+    ("I6.given", "UPDATE ax_worker_group SET given = 1"),
+    ("I6.given", "DELETE FROM ax_worker_group"),
+    ("I7.chain", "UPDATE ax_task_log SET kind = 6, fire_key = (SELECT max(gid) FROM ax_task_log) WHERE fire_key = 'k'"),
+    ("I9.overlap", f"UPDATE ax_task_log SET end_time = {START + MINUTE + 6} WHERE fire_key = '{START}'"
+                   f" AND task_id = {EVERY_MINUTE}"),
+    ("I10.time", "UPDATE ax_task_log SET create_time = create_time + 2000 WHERE fire_key = 'k'"),
+    ("I11.tries", "UPDATE ax_task_version SET definition = json_set(definition, '$.retry_count', 0)"),
+    ("I11.tries", "UPDATE ax_task_log SET lost_times = 5 WHERE fence = 3"),
+    ("I11.version", "UPDATE ax_task_log SET version = 2 WHERE fire_key = 'l'"),
+    ("I14.early", "UPDATE ax_task_log SET start_time = trigger_time - 1 WHERE fence = 3"),
+    ("I14.early", "UPDATE ax_task_log SET dispatch_time = trigger_time - 51 WHERE fire_key = 'k'"),
+    ("O.attempt", "INSERT INTO ax_attempt SELECT 1, 1, attempt, worker, 0, 0, 0, 2, 0, '', 0, 0, 0, '' FROM ax_attempt"
+                  " LIMIT 1"),
+    ("O.output", "UPDATE ax_output SET gid = 1"),
+    ("O.epoch", "UPDATE ax_task SET time_zone = 'Europe/Berlin' WHERE id = 2"),
+    ("O.epoch", "DELETE FROM ax_schedule_epoch WHERE task_id = 2"),
+    ("O.demand", f"DELETE FROM ax_task WHERE id = {EVERY_MINUTE}"),
+    ("O.order", f"INSERT INTO ax_schedule_epoch SELECT NULL, task_id, {START - 2 * MINUTE}, enabled, cron_expr, dialect,"
+                " time_zone, anchor_time, tzdata FROM ax_schedule_epoch WHERE task_id = 2"),
+    ("L1.deadline", "UPDATE ax_task_log SET deadline_time = 0 WHERE status = 3"),
+    ("L1.overdue", f"UPDATE ax_task_log SET deadline_time = {END - 10001} WHERE status = 3"),
+    ("L1.fire", f"UPDATE ax_task SET next_trigger_time = {END - MINUTE} WHERE id = {EVERY_MINUTE}"),
+    ("L1.stuck", f"UPDATE ax_task SET next_trigger_time = 0 WHERE id = {EVERY_MINUTE}"),
+    ("L1.held", "UPDATE ax_task_log SET hold = 2 WHERE status = 1"),
+    ("L1.held", "UPDATE ax_task_log SET hold = 1 WHERE task_id = 4; UPDATE ax_task_log SET hold = 0 WHERE status <> 1;"
+                "UPDATE ax_task_log SET task_id = 5 WHERE fire_key = 'k'"),
+]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "ax.db"
+
+
+def test_clean_store(path):
+    make(path).done()
+    code, said = check("--store", f"sqlite:{path}")
+    assert (code, broken(said)) == (0, set()), said
+    assert said["expected"] == 10 + 4  # the window ends 10 s before the store does
+    assert said["runs"] == said["expected"] and said["unexplained"] == said["duplicates"] == 0
+    assert (said["from"], said["to"]) == (START - MINUTE, END - 10000)
+    text = subprocess.run([AX_CHECK, "--store", f"sqlite:{path}"], capture_output=True, text=True, timeout=60)
+    assert text.returncode == 0 and "task-1" in text.stdout and "I6.running" in text.stdout
+
+
+@pytest.mark.parametrize("rule, change", FAULTS, ids=[f"{rule}-{n}" for n, (rule, _) in enumerate(FAULTS)])
+def test_each_fault_is_caught(path, rule, change):
+    store = make(path)
+    store.db.executescript(change)
+    store.done()
+    code, said = check("--store", f"sqlite:{path}")
+    assert code == 1, said
+    assert rule in broken(said)
+
+
+def test_every_rule_has_a_fault(path):
+    make(path).done()
+    _, said = check("--store", f"sqlite:{path}")
+    assert {f["id"] for f in said["invariants"]} == {rule for rule, _ in FAULTS} | {"I1.unique"}
+
+
+def test_twins(path):
+    """A store whose unique key is gone."""
+    store = make(path)
+    store.db.executescript(
+        "CREATE TABLE t AS SELECT * FROM ax_task_log; DROP TABLE ax_task_log; ALTER TABLE t RENAME TO ax_task_log;"
+        f"INSERT INTO ax_task_log SELECT * FROM ax_task_log WHERE task_id = {EVERY_MINUTE} AND fire_key = '{START}'"
+    )
+    store.done()
+    code, said = check("--store", f"sqlite:{path}")
+    assert code == 1
+    assert {"I1.unique", "I4.guard"} <= broken(said)
+    assert said["duplicates"] == 1
+
+
+def test_lost_and_unexpected_fires(path):
+    store = make(path)
+    store.db.execute("DELETE FROM ax_task_log WHERE task_id = 1 AND fire_key = ?", [str(START + 3 * MINUTE)])
+    store.run(EVERY_MINUTE, START + 7 * MINUTE + 30000, end_time=START + 7 * MINUTE + 31000)
+    store.done()
+    code, said = check("--store", f"sqlite:{path}")
+    assert code == 1
+    assert (said["unexplained"], said["missing"], said["unexpected"]) == (2, 1, 1)
+    task = next(t for t in said["tasks"] if t["task_id"] == "1")
+    assert task["unexplained_fires"] == [START + 3 * MINUTE, START + 7 * MINUTE + 30000]
+    assert check("--store", f"sqlite:{path}", "--task", AFTER)[1]["unexplained"] == 0
+    until = "2026-01-01T00:03:00Z"
+    assert check("--store", f"sqlite:{path}", "--to", until)[1]["unexplained"] == 0
+    assert check("--store", f"sqlite:{path}", "--from", until, "--to", START + 4 * MINUTE)[1]["missing"] == 1
+
+
+def test_attempts_of_different_runs_may_overlap_when_allowed(path):
+    store = make(path)
+    store.db.executescript(
+        f"UPDATE ax_task_log SET end_time = {START + MINUTE + 6} WHERE task_id = 1 AND fire_key = '{START}';"
+        "UPDATE ax_task_version SET definition = json_set(definition, '$.overlap', 3, '$.overlap_max', 2)"
+    )
+    store.done()
+    assert check("--store", f"sqlite:{path}")[0] == 0
+
+
+def test_a_server_that_had_just_started(path):
+    """What was due while it was down is not lost yet."""
+    store = make(path)
+    due = START + 6 * MINUTE
+    store.db.executescript(
+        f"DELETE FROM ax_task_log WHERE task_id = 1 AND trigger_time >= {due};"
+        f"UPDATE ax_task SET next_trigger_time = {due}, last_trigger_time = {due - MINUTE} WHERE id = 1;"
+        "UPDATE ax_group SET running = 1; UPDATE ax_worker_group SET given = 1;"
+        f"UPDATE ax_server SET start_time = {END - 2000}"
+    )
+    store.done()
+    code, said = check("--store", f"sqlite:{path}")
+    assert (code, said["to"]) == (0, due), said
+    assert next(f for f in said["invariants"] if f["id"] == "L1.fire")["violations"] is None
+
+
+def test_refuses_while_a_server_runs(path):
+    make(path).done()
+    with open(f"{path}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        code, said = check("--store", f"sqlite:{path}")
+        assert code == 2 and "a server has this store open" in said
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        assert check("--store", f"sqlite:{path}")[0] == 0
+
+
+def test_reads_what_a_killed_server_left_in_the_wal(path):
+    store = make(path)
+    store.db.commit()
+    store.db.execute("PRAGMA journal_mode = wal")
+    store.db.execute("DELETE FROM ax_task_log WHERE task_id = 1 AND fire_key = ?", [str(START)])
+    store.db.commit()  # and is not checkpointed: the connection stays open
+    before = path.read_bytes()
+    assert check("--store", f"sqlite:{path}")[1]["missing"] == 1
+    assert path.read_bytes() == before
+    store.db.close()
+
+
+def test_cannot_read(path):
+    assert check("--store", f"sqlite:{path}")[0] == 2
+    sqlite3.connect(path).execute("CREATE TABLE t (x)")
+    assert check("--store", f"sqlite:{path}")[0] == 2
+    path.write_bytes(b"no database at all, but long enough to be looked at as one" * 40)
+    assert check("--store", f"sqlite:{path}")[0] == 2
+
+
+@pytest.mark.parametrize("args", [[], ["--store", "mysql://x"], ["--from", "x"], ["--nonsense"], ["stray"],
+                                  ["--store", "sqlite:"], ["--task", "1x", "--store", "sqlite:x"]])
+def test_usage(args):
+    assert check(*args)[0] == 2
