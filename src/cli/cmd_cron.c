@@ -209,23 +209,15 @@ static void answer_line(struct ax_zones *zones, const char *text, size_t len)
 	json_decref(line);
 }
 
-static bool is_empty(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (strchr(" \t\r\n", text[i]) == NULL || text[i] == '\0')
-			return false;
-	return true;
-}
-
-/* Every line but empty ones gets one answer, in order. */
+/* Every line gets one answer, in order, as soon as it is read: someone may wait for it before writing the next. */
 static int batch(struct ax_zones *zones)
 {
 	char *text = NULL;
 	size_t cap = 0;
 	ssize_t len;
+	setvbuf(stdout, NULL, _IOLBF, 1 << 16);
 	while ((len = getline(&text, &cap, stdin)) > 0 && !ferror(stdout))
-		if (!is_empty(text, (size_t)len))
-			answer_line(zones, text, (size_t)len);
+		answer_line(zones, text, (size_t)len);
 	free(text);
 	return ferror(stdin) ? exit_output : 0;
 }

@@ -3,11 +3,16 @@
 
 /* Cron expressions as bit sets, and the next wall time or instant that matches one.
  *
- * A struct ax_cron is a plain value: no heap, copied by assignment, comparable by its fields. It comes from
- * ax_cron_parse (cron_parse.c) or not at all. The rules R1-R12 named in the sources are those of
- * docs/cron.md; in short:
- *   R6  unix: the two day fields are joined by OR, or by AND when one of them has an item that starts with '*'
- *   R8  an expression that no date of the calendar matches is refused as AX_NEVER
+ * A struct ax_cron is a plain value: no heap, copied by assignment. It comes from ax_cron_parse or not at all.
+ * docs/cron.md tells users the rules; the sources call them
+ *   R1  the dialect: stated, or by the number of fields; numbered weekdays in 6-7 fields must state it
+ *   R2  grammar   R3  ranges of values
+ *   R4  steps: v/n goes to the end of the field, n is at most the field's size, '*' is Sunday to Saturday
+ *   R5  ranges that run backwards wrap in quartz and are refused elsewhere, but for weekdays that end on Sunday
+ *   R6  the two day fields: unix joins them by OR, or by AND when one has an item that starts with '*'
+ *   R7  L, W and #: no fire in months without such a day
+ *   R8  what no date of the calendar matches is refused as AX_NEVER
+ *   R9  the next fire is strictly later, on a whole second
  *   R10 a fixed-time expression fires once for a wall time that the clock skips (at the gap's end, if the clock
  *       jumps by less than 3 hours) or shows twice (at the first); an interval expression follows real time. */
 

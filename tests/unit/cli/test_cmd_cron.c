@@ -135,7 +135,6 @@ static void test_batch(void **state)
 	assert_int_equal(
 		batch("{\"expr\":\"30 2 * * *\",\"tz\":\"Europe/Berlin\",\"from\":\"2026-10-24T12:00:00Z\","
 		      "\"n\":2,\"dialect\":\"unix\"}\n"
-		      "\r\n"
 		      "{\"expr\":\"0 0 31 2 *\",\"tz\":\"UTC\",\"from\":\"2026-01-01T00:00:00Z\",\"n\":1}\n"
 		      "{\"expr\":\"* * * * *\",\"tz\":\"Mars/Base\",\"from\":\"2026-01-01T00:00:00Z\",\"n\":1}\n"
 		      "{\"expr\":\"@every 90s\",\"tz\":null,\"from\":\"2026-01-01T00:00:00Z\",\"n\":1}\n"
@@ -157,7 +156,7 @@ static void test_batch(void **state)
 static void test_bad_lines(void **state)
 {
 	(void)state;
-	static const char *const lines[] = { "hello", "{", "[]", "{}", "1", "null", "{\"expr\":5}",
+	static const char *const lines[] = { "", " \r", "hello", "{", "[]", "{}", "1", "null", "{\"expr\":5}",
 		"{\"expr\":\"* * * * *\",\"tz\":5}", "{\"expr\":\"* * * * *\",\"n\":\"5\"}",
 		"{\"expr\":\"* * * * *\",\"n\":0}", "{\"expr\":\"* * * * *\",\"n\":1.5}",
 		"{\"expr\":\"* * * * *\",\"n\":9999999999}", "{\"expr\":\"* * * * *\",\"n\":99999999999999999999}",

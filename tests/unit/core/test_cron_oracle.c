@@ -296,6 +296,41 @@ static void test_seconds_around_clock_changes(void **state)
 	run(2, true, 120, 8 * 3600, 12);
 }
 
+/* Midnights in UTC, day by day: the search over months and years. */
+static void test_days_over_years(void **state)
+{
+	(void)state;
+	int refused = 0;
+	seed = 4;
+	for (int i = 0; i < 3000; i++) {
+		struct expression e;
+		struct ax_schedule schedule;
+		struct ax_err err;
+		memset(&e, 0, sizeof(e));
+		e.second.has[0] = e.minute.has[0] = e.hour.has[0] = true;
+		draw_set(&e.day, 1, 31, 4);
+		draw_set(&e.month, 1, 12, 4);
+		draw_set(&e.weekday, 0, 6, 4);
+		snprintf(e.text, sizeof(e.text), "0 0 %s %s %s", e.day.text, e.month.text, e.weekday.text);
+		enum ax_status status = ax_schedule_parse(e.text, strlen(e.text), AX_DIALECT_UNIX, &schedule, &err);
+		int64_t s = (ax_days_from_civil(1990 + draw(150), 1, 1) + draw(366)) * 86400, next_ms = s * 1000;
+		if (status == AX_NEVER)
+			refused++;
+		else if (status != AX_OK || !ax_schedule_next(&schedule, ax_tz_utc(), 0, next_ms, &next_ms))
+			fail_msg("%s: %s", e.text, status != AX_OK ? err.msg : "no fire");
+		for (int day = 0; day < 3000; day++) {
+			s += 86400;
+			bool fires = matches(&e, s);
+			if (fires != (status == AX_OK && next_ms == s * 1000))
+				fail_msg("%s on day %lld should %s", e.text, (long long)(s / 86400),
+					fires ? "fire" : "not fire");
+			if (fires && !ax_schedule_next(&schedule, ax_tz_utc(), 0, next_ms, &next_ms))
+				fail_msg("%s ends at day %lld", e.text, (long long)(s / 86400));
+		}
+	}
+	assert_true(refused > 0);
+}
+
 /* --- days, read naively ---------------------------------------------------------------------------------------- */
 
 static int weekday_of(int64_t year, int month, int day)
@@ -367,6 +402,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_minutes_around_clock_changes),
 		cmocka_unit_test(test_seconds_around_clock_changes),
+		cmocka_unit_test(test_days_over_years),
 		cmocka_unit_test(test_special_days),
 	};
 	zones = ax_zoneinfo_open(NULL);
