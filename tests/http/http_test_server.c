@@ -28,6 +28,7 @@ static struct ax_http_router *router;
 static struct parked *parked;
 static uint64_t gone;
 static unsigned drain_ms = 5000;
+static bool oracle; /* answer everything as oracle.js does */
 static uv_signal_t term, hup;
 
 static const struct ax_http_header text[] = { { "Content-Type", "text/plain" }, { NULL, NULL } };
@@ -65,6 +66,19 @@ static void echo(struct ax_http_request *req)
 	size_t len;
 	char *bytes = ax_buf_take(&out, &len);
 	ax_http_respond_take(req, 200, text, bytes, len);
+}
+
+static void tell_framing(struct ax_http_request *req)
+{
+	struct ax_buf out;
+	size_t body_len;
+	const char *body = ax_http_body(req, &body_len);
+	ax_buf_init(&out, SIZE_MAX / 2);
+	ax_buf_printf(&out, "%s ", ax_http_method_name(ax_http_method(req)));
+	for (size_t i = 0; i < body_len; i++)
+		ax_buf_printf(&out, "%02x", (unsigned char)body[i]);
+	ax_http_respond(req, 200, text, out.data, out.len);
+	ax_buf_done(&out);
 }
 
 static void small(struct ax_http_request *req)
@@ -267,7 +281,9 @@ static void on_request(struct ax_http_request *req, void *user)
 {
 	(void)user;
 	struct ax_http_match match;
-	if (ax_http_router_find(router, ax_http_method(req), ax_http_path(req), &match)) {
+	if (oracle)
+		tell_framing(req);
+	else if (ax_http_router_find(router, ax_http_method(req), ax_http_path(req), &match)) {
 		const struct handler *handler = match.route->user;
 		handler->serve(req);
 	} else if (match.allow[0] != '\0') {
@@ -363,6 +379,8 @@ static void set(struct ax_http_config *config, const char *name, const char *val
 	}
 	if (strcmp(name, "tls_client_required") == 0)
 		config->tls_client_required = true;
+	else if (strcmp(name, "oracle") == 0)
+		oracle = true;
 	else
 		exit(2);
 }

@@ -51,6 +51,8 @@ REFUSED = {
     "trailer folded": (400, CHUNKED + "0\r\nA: b\r\n c\r\n\r\n"),
     "trailer with bare LF": (400, CHUNKED + "0\r\nA: b\n\r\n"),
     "trailer without colon": (400, CHUNKED + "0\r\nA\r\n\r\n"),
+    "trailer about the length": (400, CHUNKED + "0\r\nContent-Length: 3\r\n\r\nabc"),
+    "trailer about the coding": (400, CHUNKED + "0\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"),
     "trailers too large": (431, CHUNKED + "0\r\n" + ("A: " + "b" * 4000 + "\r\n") * 5 + "\r\n"),
     # hosts
     "two hosts": (400, "GET /echo HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"),

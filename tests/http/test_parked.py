@@ -104,6 +104,22 @@ def test_what_waits_behind_a_parked_request_is_read_later(start):
     assert client.answer().body.endswith(body)
 
 
+def test_answers_that_cause_answers_do_not_nest(start):
+    """Each released connection has a /release waiting, which releases the next park behind it, and so on."""
+    server = start(connections_per_address_max=0)
+    chain = get("/park").encode() + post("/release", "")
+    clients = [server.client().send(chain * 30) for _ in range(300)]
+    server.wait(lambda s: s["parked"] == 300)
+    deadline = time.monotonic() + 20
+    while (stats := server.stats())["total"] < 300 * 30 * 2:
+        if stats["parked"] > 0:
+            server.ask(post("/release", ""))
+        assert time.monotonic() < deadline, stats
+    for client in clients:
+        for _ in range(60):
+            assert client.answer().status == 200
+
+
 def test_answer_after_leaving_goes_nowhere(start):
     server = start()
     clients = [server.client().send(get(f"/late?ms={300 + i % 50}&tag=x")) for i in range(200)]

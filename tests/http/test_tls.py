@@ -158,6 +158,11 @@ def test_start_with_bad_files(certs, tmp_path):
                          ("tls_key_file", certs / "server2.key"), ("tls_client_ca_file", tmp_path / "bad.pem")):
         result = run(**{**good, field: value})
         assert result.returncode == 1 and result.stdout.startswith(f"error {field}: {value} cannot be used")
+    for config, field in (({"tls_cert_file": certs / "server.pem"}, "tls_cert_file"),
+                          ({"tls_client_ca_file": certs / "ca.pem"}, "tls_client_ca_file"),
+                          ({**good, "tls_client_required": 1}, "tls_client_required")):
+        result = run(**config)
+        assert result.returncode == 1 and result.stdout.startswith(f"error {field}: ")
 
 
 def test_start_with_bad_address(start):

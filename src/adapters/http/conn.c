@@ -59,6 +59,8 @@ void ax_http_conn_close(struct ax_http_conn *conn)
 	uv_close((uv_handle_t *)&conn->timer, on_handle_closed);
 }
 
+static void advance(struct ax_http_conn *conn);
+
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
 size_t ax_http_conn_queued(const struct ax_http_conn *conn)
@@ -139,7 +141,7 @@ static void on_written(uv_write_t *write, int status)
 	if (status < 0)
 		ax_http_conn_close(conn);
 	else
-		ax_http_conn_advance(conn);
+		advance(conn);
 }
 
 /* Hands the first n chunks to the system for when the client takes them. */
@@ -191,6 +193,13 @@ static bool may_parse(const struct ax_http_conn *conn)
 	return !conn->closing && !conn->last && !with_handler(conn) && ax_http_conn_queued(conn) < OUT_PAUSE_BYTES;
 }
 
+static void begin_time(struct ax_http_conn *conn)
+{
+	conn->since_ms = uv_now(conn->server->loop);
+	conn->timer_kind = AX_HTTP_TIMER_NONE;
+	uv_timer_stop(&conn->timer);
+}
+
 static void begin_request(struct ax_http_conn *conn)
 {
 	struct ax_http_request *req = ax_malloc(sizeof(*req));
@@ -202,8 +211,7 @@ static void begin_request(struct ax_http_conn *conn)
 	if (conn->tls.uri != NULL)
 		req->uri = ax_strdup_heap(conn->tls.uri);
 	conn->req = req;
-	conn->since_ms = uv_now(conn->server->loop);
-	conn->timer_kind = AX_HTTP_TIMER_NONE;
+	begin_time(conn);
 	ax_http_parser_begin(&conn->parser, &conn->server->limits, &req->msg);
 }
 
@@ -220,8 +228,7 @@ static void take_head(struct ax_http_conn *conn, bool body_is_there)
 		return;
 	}
 	conn->parser.body_max_bytes = verdict.body_limit_bytes;
-	conn->since_ms = uv_now(conn->server->loop);
-	conn->timer_kind = AX_HTTP_TIMER_NONE; /* the body has a time of its own */
+	begin_time(conn); /* the body has a time of its own */
 	if (msg->expects_continue && !body_is_there && msg->content_length <= verdict.body_limit_bytes)
 		ax_http_conn_send(conn, go_on, sizeof(go_on) - 1, NULL);
 }
@@ -279,6 +286,8 @@ static uint64_t taken_bytes(const struct ax_http_conn *conn)
 
 static enum ax_http_timer wanted_timer(const struct ax_http_conn *conn)
 {
+	if (conn->in.len > 0 && may_parse(conn))
+		return AX_HTTP_TIMER_NEXT;
 	if (conn->shut)
 		return AX_HTTP_TIMER_LINGER;
 	if (ax_http_conn_queued(conn) > 0)
@@ -298,8 +307,10 @@ static uint64_t allowed_ms(const struct ax_http_conn *conn, enum ax_http_timer k
 		return config->stall_ms;
 	case AX_HTTP_TIMER_IDLE:
 		return config->idle_ms;
-	case AX_HTTP_TIMER_READ:
+	case AX_HTTP_TIMER_NEXT:
 	case AX_HTTP_TIMER_NONE:
+		return 0;
+	case AX_HTTP_TIMER_READ:
 		break;
 	}
 	if (conn->req == NULL || !ax_http_parser_in_body(&conn->parser))
@@ -328,16 +339,19 @@ static void on_timer(uv_timer_t *timer)
 	struct ax_http_conn *conn = timer->data;
 	uint64_t passed_ms = uv_now(conn->server->loop) - conn->since_ms;
 	enum ax_http_timer kind = conn->timer_kind;
-	bool due = kind == AX_HTTP_TIMER_LINGER;
+	bool due = kind == AX_HTTP_TIMER_LINGER || kind == AX_HTTP_TIMER_NEXT;
 	if (kind == AX_HTTP_TIMER_STALL)
 		due = taken_bytes(conn) == conn->stall_taken_bytes;
 	else if (kind == AX_HTTP_TIMER_READ || kind == AX_HTTP_TIMER_IDLE)
 		due = passed_ms >= allowed_ms(conn, kind);
 	if (!due) {
 		start_timer(conn);
+	} else if (kind == AX_HTTP_TIMER_NEXT) {
+		conn->timer_kind = AX_HTTP_TIMER_NONE;
+		advance(conn);
 	} else if (kind == AX_HTTP_TIMER_READ && conn->req != NULL) {
 		ax_http_conn_refuse(conn, 408, "The request took too long to arrive.");
-		ax_http_conn_advance(conn);
+		ax_http_conn_settle(conn);
 	} else {
 		ax_http_conn_close(conn);
 	}
@@ -401,7 +415,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 		take_tls(conn, buf->base, (size_t)n);
 	else
 		take_plain(conn, buf->base, (size_t)n);
-	ax_http_conn_advance(conn);
+	advance(conn);
 }
 
 static void set_reading(struct ax_http_conn *conn)
@@ -465,7 +479,21 @@ static bool is_over(const struct ax_http_conn *conn)
 	return conn->eof || (conn->server->draining && between);
 }
 
-void ax_http_conn_advance(struct ax_http_conn *conn)
+void ax_http_conn_settle(struct ax_http_conn *conn)
+{
+	ax_http_conn_flush(conn);
+	if (!conn->closing && is_over(conn))
+		ax_http_conn_close(conn);
+	if (!conn->closing && conn->last && conn->req == NULL && !conn->shut && ax_http_conn_queued(conn) == 0)
+		shut(conn);
+	if (conn->closing)
+		return;
+	set_reading(conn);
+	set_timer(conn);
+}
+
+/* Reads on in what waits behind an answered request. Called from the loop only, as handlers may be called. */
+static void advance(struct ax_http_conn *conn)
 {
 	ax_http_conn_flush(conn);
 	while (conn->in.len > 0 && may_parse(conn)) {
@@ -476,14 +504,7 @@ void ax_http_conn_advance(struct ax_http_conn *conn)
 			ax_buf_drop(&conn->in, used);
 		ax_http_conn_flush(conn);
 	}
-	if (!conn->closing && is_over(conn))
-		ax_http_conn_close(conn);
-	if (!conn->closing && conn->last && conn->req == NULL && !conn->shut && ax_http_conn_queued(conn) == 0)
-		shut(conn);
-	if (conn->closing)
-		return;
-	set_reading(conn);
-	set_timer(conn);
+	ax_http_conn_settle(conn);
 }
 
 /* IPv4 looks the same on a listener for both families. */
@@ -525,5 +546,5 @@ void ax_http_conn_accept(struct ax_http_server *server)
 	uv_tcp_keepalive(&conn->tcp, 1, 60);
 	if (server->tls != NULL)
 		ax_http_tls_init(&conn->tls, server->tls);
-	ax_http_conn_advance(conn);
+	ax_http_conn_settle(conn);
 }

@@ -43,6 +43,7 @@ enum ax_http_timer {
 	AX_HTTP_TIMER_IDLE,
 	AX_HTTP_TIMER_STALL, /* for the client to take bytes */
 	AX_HTTP_TIMER_LINGER,
+	AX_HTTP_TIMER_NEXT, /* at once: bytes of the next request are waiting */
 };
 
 struct ax_http_conn {
@@ -124,8 +125,9 @@ void ax_http_conn_send(struct ax_http_conn *conn, const char *data, size_t len, 
 /* Bytes queued and not yet taken by the system. */
 size_t ax_http_conn_queued(const struct ax_http_conn *conn);
 void ax_http_conn_flush(struct ax_http_conn *conn);
-/* Goes on after an answer was queued or the state changed: next request, timers, shutdown. */
-void ax_http_conn_advance(struct ax_http_conn *conn);
+/* Brings the connection in line after an answer was queued or the state changed: writes, shutdown, timers. Calls no
+ * handler: the next request, if it waits already, is looked at in the next turn of the loop. */
+void ax_http_conn_settle(struct ax_http_conn *conn);
 /* Cuts the connection; what is left of it is done, and on_gone called, from the loop. */
 void ax_http_conn_close(struct ax_http_conn *conn);
 /* Sees whether a client left whose bytes are not read at the moment; false when they are read. */

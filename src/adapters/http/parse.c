@@ -419,6 +419,9 @@ static bool take_trailer(struct ax_http_parser *parser, const char *data, size_t
 		parser->state = COMPLETE;
 	else if (!check_header_line(parser, buf->data, buf->len))
 		return false;
+	else if (strncasecmp(buf->data, "content-length:", 15) == 0 ||
+		strncasecmp(buf->data, "transfer-encoding:", 18) == 0)
+		return refuse(parser, 400, "A trailer speaks of the length of the body.");
 	ax_buf_clear(buf);
 	return true;
 }

@@ -181,7 +181,7 @@ static void finish(struct ax_http_request *req)
 	conn->served = true;
 	conn->since_ms = uv_now(conn->server->loop);
 	if (!conn->parsing && !conn->closing)
-		ax_http_conn_advance(conn);
+		ax_http_conn_settle(conn);
 }
 
 /* The words that docs/api.md has for statuses that this layer gives. */
@@ -282,7 +282,7 @@ void ax_http_stream_begin(struct ax_http_request *req, int status, const struct 
 	char *bytes = ax_buf_take(&head, &len);
 	ax_http_conn_send(conn, bytes, len, bytes);
 	if (!conn->parsing)
-		ax_http_conn_advance(conn);
+		ax_http_conn_settle(conn);
 }
 
 size_t ax_http_stream_queued(const struct ax_http_request *req)
@@ -309,7 +309,7 @@ size_t ax_http_stream_send(struct ax_http_request *req, const void *data, size_t
 	if (!conn->closing && ax_http_conn_queued(conn) > conn->server->config.stream_max_bytes)
 		ax_http_conn_close(conn);
 	if (!conn->parsing && !conn->closing)
-		ax_http_conn_advance(conn);
+		ax_http_conn_settle(conn);
 	return ax_http_stream_queued(req);
 }
 

@@ -129,7 +129,7 @@ static void on_drain_begin(uv_timer_t *timer)
 		if (conn->req != NULL && conn->req->delivered && on->on_drain != NULL)
 			on->on_drain(conn->req, on->user);
 		if (!conn->closing)
-			ax_http_conn_advance(conn);
+			ax_http_conn_settle(conn);
 	}
 	close_when_empty(server);
 }
@@ -251,8 +251,20 @@ static char *copy(const char *s)
 	return s != NULL ? ax_strdup_heap(s) : NULL;
 }
 
+/* Refuses halves of a configuration: they would be served with less protection than was meant. */
 static enum ax_status load_tls(const struct ax_http_config *config, SSL_CTX **ret, struct ax_err *err)
 {
+	bool has_cert = config->tls_cert_file != NULL;
+	bool has_ca = config->tls_client_ca_file != NULL;
+	if (has_cert != (config->tls_key_file != NULL))
+		return ax_fail(
+			err, AX_INVALID, "tls_cert_file", "a certificate and its key go together: give both files");
+	if (has_ca && !has_cert)
+		return ax_fail(err, AX_INVALID, "tls_client_ca_file", "client certificates need a server certificate");
+	if (config->tls_client_required && !has_ca)
+		return ax_fail(err, AX_INVALID, "tls_client_required", "required client certificates need a CA file");
+	if (!has_cert)
+		return AX_OK;
 	return ax_http_tls_load(config->tls_cert_file, config->tls_key_file, config->tls_client_ca_file,
 		config->tls_client_required, ret, err);
 }
@@ -260,13 +272,11 @@ static enum ax_status load_tls(const struct ax_http_config *config, SSL_CTX **re
 enum ax_status ax_http_server_new(
 	uv_loop_t *loop, const struct ax_http_config *config, struct ax_http_server **ret_server, struct ax_err *err)
 {
-	AX_ASSERT(config->on.on_request != NULL && (config->tls_cert_file == NULL) == (config->tls_key_file == NULL));
+	AX_ASSERT(config->on.on_request != NULL);
 	SSL_CTX *tls = NULL;
-	if (config->tls_cert_file != NULL) {
-		enum ax_status status = load_tls(config, &tls, err);
-		if (status != AX_OK)
-			return status;
-	}
+	enum ax_status status = load_tls(config, &tls, err);
+	if (status != AX_OK)
+		return status;
 	struct ax_http_server *server = ax_malloc(sizeof(*server));
 	server->loop = loop;
 	server->tls = tls;
@@ -279,7 +289,7 @@ enum ax_status ax_http_server_new(
 	uv_random(NULL, NULL, &server->seed, sizeof(server->seed), 0, NULL);
 	uv_tcp_init(loop, &server->listener);
 	server->listener.data = server;
-	enum ax_status status = listen_at(server, err);
+	status = listen_at(server, err);
 	server->config.address = NULL; /* the caller's */
 	if (status != AX_OK) {
 		uv_close((uv_handle_t *)&server->listener, on_failed_closed);

@@ -12,8 +12,11 @@
  * Life of a request: on_head (optional) when the header is in, on_request when the body is in. From on_request on the
  * handler owns the request and ends it exactly once, at any later time, with one of the ax_http_respond functions,
  * ax_http_stream_end or ax_http_discard; all that is reachable from it lives until then. When the client leaves
- * first, on_gone tells; the request still has to be ended, which then only frees it. on_gone and on_drain are never
- * called from inside a function of this header. */
+ * first, on_gone tells; the request still has to be ended, which then only frees it (ax_http_discard says it shortest).
+ * No callback is ever called from inside a function of this header.
+ *
+ * A client that leaves is noticed within a second, unless it had sent more than the socket buffers hold behind a
+ * request that waits: then TCP cannot deliver its goodbye before the answer. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -151,7 +154,7 @@ const char *ax_http_client_uri(const struct ax_http_request *req);
 
 /* Memory that lives as long as the request. Costs nothing until used. */
 struct ax_arena *ax_http_arena(struct ax_http_request *req);
-/* A pointer of the handler's, NULL at first. */
+/* A pointer of the handler's, NULL at first; to be set from on_request on. */
 void ax_http_set_user(struct ax_http_request *req, void *ptr);
 void *ax_http_user(const struct ax_http_request *req);
 /* True once the client has left. */
