@@ -97,40 +97,40 @@ static bool is_assignment(const char *word)
 	return len > 0 && word[len] == '=';
 }
 
-/* What a simple command runs: the program behind wrappers, and for interpreters and run-parts what they work on. Reads
- * up to the next separator. "" when it only tests or changes the folder. */
+/* What a simple command runs, up to the next separator: the program behind wrappers; with interpreters what they work
+ * on; with a bare word ("cp", "echo") also its first operand. "" when it only tests something or changes the folder. */
 static const char *program_of(struct ax_arena *arena, const char **at)
 {
 	static const char *const silent[] = { "cd", "test", "[", "[[", "sleep", "exit", "export", "set", "umask",
-		"ulimit", "true", ":", ".", "source", "then", "fi", "do", "done", "exec", "mkdir", "pgrep" };
+		"ulimit", ":", ".", "source", "fi", "done", "mkdir", "pgrep" };
+	static const char *const passed[] = { "then", "do", "exec", "if", "time", "command" };
 	static const char *const wrappers[] = { "nice", "ionice", "flock", "env", "sudo", "timeout", "nohup", "chronic",
-		"time", "if", "setlock", "chrt", "systemd-cat", "command", "su", "runuser" };
+		"setlock", "chrt", "systemd-cat", "su", "runuser" };
 	static const char *const hosts[] = { "sh", "bash", "dash", "ksh", "zsh", "python", "python2", "python3", "perl",
-		"php", "node", "ruby", "java", "make", "run-parts" };
-	const char *word, *name = "", *host = "";
-	bool done = false, wrapped = false;
+		"php", "node", "ruby", "java" };
+	enum { PROGRAM, OF_WRAPPER, SCRIPT, OPERAND, DONE } want = PROGRAM;
+	const char *word, *name = "";
 	while (next_word(arena, at, &word) && !is_separator(word)) {
 		const char *base = base_name(word);
-		if (done || word[0] == '-' || word[0] == '>' || word[0] == '<' || is_assignment(word))
+		bool none =
+			word[0] == '-' || word[0] == '>' || word[0] == '<' || (want < SCRIPT && is_assignment(word));
+		bool of_wrapper =
+			want == OF_WRAPPER && (isdigit((unsigned char)word[0]) || strstr(word, "lock") != NULL);
+		if (want == DONE || none || of_wrapper || (want < SCRIPT && is_one_of(base, passed, AX_COUNT(passed))))
 			continue;
-		if (*host != '\0') { /* "-m" and the like were skipped; this is the host's script */
-			name = strcmp(host, "run-parts") == 0 || strcmp(host, "make") == 0
-				? ax_sprintf(arena, "%s %s", host, base)
-				: base;
-			done = true;
-		} else if (is_one_of(base, silent, AX_COUNT(silent))) {
-			done = strcmp(base, "exec") != 0 && strcmp(base, "then") != 0 && strcmp(base, "do") != 0;
-		} else if (is_one_of(base, wrappers, AX_COUNT(wrappers))) {
-			wrapped = true;
-			name = *name == '\0' ? base : name;
-		} else if (is_one_of(base, hosts, AX_COUNT(hosts))) {
-			host = base;
+		if (want == SCRIPT) {
 			name = base;
-		} else if (wrapped && (isdigit((unsigned char)word[0]) || strstr(word, "lock") != NULL)) {
-			continue; /* a wrapper's own operand */
+			want = DONE;
+		} else if (want == OPERAND) {
+			name = ax_sprintf(arena, "%s %s", name, base);
+			want = DONE;
+		} else if (is_one_of(base, silent, AX_COUNT(silent))) {
+			want = DONE;
+		} else if (is_one_of(base, wrappers, AX_COUNT(wrappers))) {
+			want = OF_WRAPPER;
 		} else {
 			name = base;
-			done = true;
+			want = is_one_of(base, hosts, AX_COUNT(hosts)) ? SCRIPT : base == word ? OPERAND : DONE;
 		}
 	}
 	return name;

@@ -14,11 +14,23 @@ static bool same_text(const char *a, const char *b)
 	return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
 }
 
+/* Whom crond mails to does not make another task. */
+static bool same_env(const struct ax_crontab_entry *a, const struct ax_crontab_entry *b)
+{
+	for (size_t i = 0; i < a->n_env; i++) {
+		const char *other = ax_crontab_env_get(b, a->env[i].name);
+		if (strcmp(a->env[i].name, "MAILTO") != 0 && (other == NULL || strcmp(other, a->env[i].value) != 0))
+			return false;
+	}
+	return true;
+}
+
 static bool same_task(const struct ax_inventory_item *a, const struct ax_inventory_item *b)
 {
 	return strcmp(a->entry->command, b->entry->command) == 0 && strcmp(a->entry->expr, b->entry->expr) == 0 &&
 		strcmp(a->zone, b->zone) == 0 && same_text(a->entry->input, b->entry->input) &&
-		same_text(a->entry->user, b->entry->user);
+		same_text(a->entry->user, b->entry->user) && same_env(a->entry, b->entry) &&
+		same_env(b->entry, a->entry);
 }
 
 static json_t *find_duplicates(const struct ax_inventory_item *items, size_t n)

@@ -280,6 +280,9 @@ static void test_names(void **state)
 		{ "0 2 * * * bash -c 'echo hi'\n", "echo hi" },
 		{ "0 2 * * * make -C /srv nightly\n", "make srv" },
 		{ "0 2 * * * exit 3\n", "exit 3" },
+		{ "0 2 * * * cp -a /srv/data /mnt\n", "cp data" },
+		{ "0 2 * * * echo 'good morning' | mail x\n", "echo good morning" },
+		{ "0 2 * * * exec nice python3 /opt/x.py\n", "x.py" },
 	};
 	for (size_t i = 0; i < AX_COUNT(cases); i++) {
 		struct ax_arena arena = { 0 };
@@ -377,10 +380,11 @@ static void test_inventory(void **state)
 	char *text = json_dumps(inventory, JSON_COMPACT | JSON_PRESERVE_ORDER);
 	assert_string_equal(text,
 		"{\"duplicates\":[{\"lines\":[2,5]}],"
-		"\"crowded_minutes\":{\"count\":1,\"top\":[{\"time\":1764556200000,\"fires\":3,\"tasks\":[\"gzip\","
-		"\"gzip\",\"c.sh\"]}]},"
+		"\"crowded_minutes\":{\"count\":1,\"top\":[{\"time\":1764556200000,\"fires\":3,\"tasks\":[\"gzip "
+		"dump.sql\","
+		"\"gzip dump.sql\",\"c.sh\"]}]},"
 		"\"dependencies\":[{\"path\":\"/var/"
-		"dump.sql\",\"kind\":\"file\",\"first\":\"dump.sh\",\"then\":\"gzip\"},"
+		"dump.sql\",\"kind\":\"file\",\"first\":\"dump.sh\",\"then\":\"gzip dump.sql\"},"
 		"{\"path\":\"/run/job.lock\",\"kind\":\"lock\",\"first\":\"a.sh\",\"then\":\"b.sh\"}]}");
 	free(text);
 	json_decref(inventory);

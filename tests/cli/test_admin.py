@@ -1,0 +1,97 @@
+"""Groups, workers, tokens, audit."""
+
+import os
+import stat
+
+import pytest
+
+GROUP = {"group_key": "ops", "title": "Betrieb", "dispatch_quota": 200, "pool_size": 50, "paused": False,
+         "contacts": "", "running": 1, "waiting": 2, "version": 4, "create_time": 1764451200000}
+WORKER = {"worker": "w1", "state": "online", "version": "0.1.0", "address": "127.0.0.1",
+          "groups": [{"group_key": "ops", "pool_size": 50, "given": 3}], "executors": ["exec", "http"], "tags": {},
+          "seen_time": 1764451200000}
+
+
+def test_groups(server, axctl):
+    server.on("GET", "/groups", {"items": [GROUP], "next": None})
+    server.on("GET", "/groups/ops", GROUP)
+    server.on("POST", "/groups", lambda r: (201, {**GROUP, **r.body}))
+    server.on("PATCH", "/groups/ops", lambda r: {**GROUP, **r.body})
+    server.on("DELETE", "/groups/ops", (204, None))
+    assert "Betrieb" in axctl("group", "list").out
+    assert "create_time      2025-11-29T21:20:00Z" in axctl("group", "show", "ops").out
+    axctl("group", "create", "ops", "--quota", 10, "--pool-size", 5, "--title", "T", "--contacts", "a@b")
+    assert server.requests[-1].body == {"group_key": "ops", "dispatch_quota": 10, "pool_size": 5, "title": "T",
+                                        "contacts": "a@b"}
+    axctl("group", "update", "ops", "--quota", 20)
+    assert server.requests[-1].body == {"dispatch_quota": 20, "version": 4}
+    axctl("group", "pause", "ops")
+    assert server.requests[-1].body == {"paused": True, "version": 4}
+    axctl("group", "resume", "ops")
+    assert server.requests[-1].body == {"paused": False, "version": 4}
+    assert "deleted" in axctl("group", "delete", "ops").out
+    axctl("group", "update", "ops", code=2)
+    axctl("group", "update", "ops", "--quota", 0, code=2)
+    axctl("group", "show", "a/b", code=5)
+    assert server.requests[-1].path == "/groups/a%2Fb"
+
+
+def test_workers(server, axctl):
+    server.on("GET", "/workers", {"items": [WORKER], "next": None})
+    server.on("GET", "/workers/w1", WORKER)
+    for verb, method in (("drain", "POST"), ("resume", "POST")):
+        server.on(method, f"/workers/w1/{verb}", WORKER)
+    server.on("DELETE", "/workers/w1", (204, None))
+    out = axctl("worker", "list").out
+    assert "ops 3/50" in out and "exec http" in out and "online" in out
+    assert axctl("worker", "show", "w1", "--json").json == WORKER
+    for verb in ("drain", "resume", "forget"):
+        assert "w1" in axctl("worker", verb, "w1").out
+    assert [(r.method, r.path) for r in server.requests[-3:]] == [
+        ("POST", "/workers/w1/drain"), ("POST", "/workers/w1/resume"), ("DELETE", "/workers/w1")]
+
+
+def test_worker_token(server, axctl, tmp_path):
+    server.on("POST", "/tokens", lambda r: (201, {"id": "3", "name": r.body["name"], "token": "axw_secret"}))
+    assert axctl("worker", "token", "--group", "ops,batch").out == "axw_secret\n"
+    assert server.requests[-1].body == {"name": "worker-ops,batch", "worker_groups": ["ops", "batch"]}
+    assert axctl("worker", "token", "--out", "w.token", "--name", "n", "--expire-days", 7).out == ""
+    assert server.requests[-1].body == {"name": "n", "worker_groups": ["default"], "expire_days": 7}
+    assert (tmp_path / "w.token").read_text() == "axw_secret\n"
+    assert stat.S_IMODE(os.stat(tmp_path / "w.token").st_mode) == 0o600
+    assert "token delete 3" in axctl("worker", "token", "--out", "w.token", code=2).err
+
+
+def test_tokens(server, axctl):
+    server.on("GET", "/tokens", {"items": [{"id": "3", "name": "ci", "role": "operator", "worker_groups": None,
+                                            "expire_time": 1764451200000, "last_used_time": None}], "next": None})
+    server.on("POST", "/tokens", lambda r: (201, {"id": "4", **r.body, "token": "axp_secret"}))
+    server.on("DELETE", "/tokens/4", (204, None))
+    assert "operator" in axctl("token", "list").out
+    assert axctl("token", "create", "ci", "--role", "editor", "--expire-days", 30).out == "axp_secret\n"
+    assert server.requests[-1].body == {"name": "ci", "role": "editor", "expire_days": 30}
+    assert axctl("token", "create", "ci", "--json").json["token"] == "axp_secret"
+    assert "deleted" in axctl("token", "delete", "4").out
+    axctl("token", "create", "ci", "--expire-days", 400, code=2)
+
+
+CLEAN = {"from": 1764447600000, "to": 1764451200000, "expected": 60, "runs": 57, "skipped": 1, "missed": 0,
+         "coalesced": 2, "unexplained": 0, "duplicates": 0, "tasks": []}
+
+
+@pytest.mark.parametrize("change, code", [({}, 0), ({"unexplained": 2}, 1), ({"duplicates": 1}, 1)])
+def test_audit(server, axctl, change, code):
+    server.on("GET", "/audit/fires", {**CLEAN, **change, "tasks": [
+        {"task_id": "17", "task_name": "nightly", "expected": 60, "unexplained": change.get("unexplained", 0),
+         "duplicates": change.get("duplicates", 0), "unexplained_fires": [1764449400000]}]})
+    out = axctl("audit", "--from", "2025-11-29T20:20:00Z", "--to", "2025-11-29T21:20:00Z", code=code).out
+    assert server.requests[-1].query == {"from": "1764447600000", "to": "1764451200000"}
+    assert ("NOT CLEAN" in out) == (code == 1) and ("task 17 nightly" in out) == (code == 1)
+    assert ("2025-11-29T20:50:00Z" in out) == (code == 1)
+    assert axctl("audit", "--json", code=code).json["expected"] == 60
+    assert server.requests[-1].query == {}
+
+
+def test_an_audit_without_its_numbers_is_not_clean(server, axctl):
+    server.on("GET", "/audit/fires", {"expected": 5})
+    axctl("audit", code=3)

@@ -1,0 +1,145 @@
+"""Finding the server, saying who we are, and telling what went wrong."""
+
+import json
+import socket
+
+import pytest
+
+from fake_server import problem
+
+EMPTY = {"items": [], "next": None}
+
+
+def test_options_environment_and_dev_file(server, axctl, tmp_path):
+    server.on("GET", "/groups", EMPTY)
+    token_file = tmp_path / "token"
+    token_file.write_text("axp_file\n")
+    (tmp_path / "dev.json").write_text(json.dumps({"server": server.url + "/", "token": "axp_dev"}))
+    cases = [
+        (["--server", server.url, "--token", "axp_opt"], {}, "axp_opt"),
+        (["--server", server.url, "--token-file", token_file], {}, "axp_file"),
+        ([], {"AX_SERVER": server.url, "AX_TOKEN": "axp_env"}, "axp_env"),
+        (["--token", "axp_opt"], {"AX_SERVER": server.url, "AX_TOKEN": "axp_env"}, "axp_opt"),
+        ([], {"AX_STATE": str(tmp_path)}, "axp_dev"),
+        ([], {"AX_STATE": str(tmp_path), "AX_SERVER": server.url, "AX_TOKEN": "axp_env"}, "axp_env"),
+    ]
+    for options, env, token in cases:
+        axctl("group", "list", *options, env=env)
+        axctl(*options, "group", "list", env=env)
+        for request in server.requests[-2:]:
+            assert request.headers["Authorization"] == f"Bearer {token}"
+
+
+def test_no_server_named(axctl):
+    assert "AX_SERVER" in axctl("group", "list", code=2, server=False).err
+    assert "no address" in axctl("group", "list", "--server", "example.org", code=2, server=False).err
+    assert "dev.json" in axctl("group", "list", code=3, env={"AX_STATE": "/nonexistent"}).err
+
+
+def test_nobody_answers(axctl):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        err = axctl("task", "list", "--server", f"http://127.0.0.1:{s.getsockname()[1]}", code=3, server=False).err
+    assert "cannot reach" in err
+
+
+@pytest.mark.parametrize("status, code, exit_code", [
+    (400, "invalid", 2), (400, "never_fires", 2), (401, "unauthenticated", 4), (403, "denied", 4),
+    (404, "not_found", 5), (409, "conflict", 6), (409, "exists", 6), (413, "too_large", 2),
+    (500, "internal", 3), (503, "busy", 3), (507, "out_of_space", 3)])
+def test_problems_have_exit_codes(server, axctl, status, code, exit_code):
+    server.on("GET", "/groups", problem(status, code, "The reason.", "some.field", **{"Retry-After": "7"}))
+    result = axctl("group", "list", code=exit_code)
+    assert result.out == ""
+    assert f"axctl: some.field: The reason. [{code}]" in result.err
+    assert "wait 7 s" in result.err
+
+
+def test_an_answer_that_is_not_json(server, axctl):
+    server.on("GET", "/workers/w1", (200, b"<html>hello</html>"))
+    assert "is it ax-server?" in axctl("worker", "show", "w1", code=3).err
+    server.on("GET", "/workers/w1", (502, b"<html>bad gateway</html>"))
+    assert "502" in axctl("worker", "show", "w1", code=3).err
+
+
+def test_what_the_server_says_cannot_steer_the_terminal(server, axctl):
+    server.on("GET", "/groups", problem(400, "invalid", "bad \x1b[31m\u202e", "f\x07"))
+    assert "\x1b" not in axctl("group", "list", code=2).err
+    server.on("GET", "/groups", {"items": [{"group_key": "a\x1b]0;x\x07"}], "next": None})
+    assert "\x1b" not in axctl("group", "list").out
+
+
+def test_usage(axctl):
+    for args in ([], ["nonsense"], ["task"], ["task", "nonsense"], ["task", "show"], ["task", "show", "1", "2"],
+                 ["task", "list", "--nonsense"], ["task", "list", "--group"], ["import", "crontab"],
+                 ["import", "anacrontab", "F"], ["run", "show", "x1"], ["completion", "fish"],
+                 ["task", "list", "--limit", "many"], ["run", "list", "--from", "yesterday"]):
+        assert axctl(*args, code=2).err != "", args
+    assert "task" in axctl("help").out
+    assert "--cron" in axctl("help", "task", "create").out
+    assert "--cron" in axctl("task", "create", "--help").out
+    assert "trigger" in axctl("help", "task").out
+    assert axctl("version").out.startswith("axctl ")
+    assert axctl("--version").out.startswith("axctl ")
+    assert axctl("version", "--json").json["version"]
+
+
+def test_cron_needs_no_server(axctl):
+    out = axctl("cron", "next", "--tz", "Europe/Berlin", "--from", "2026-03-28T12:00:00Z", "-n", "2", "30 2 * * *",
+                server=False).out
+    assert out.split() == ["2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"]
+
+
+def test_completion_scripts_are_shell(axctl):
+    import subprocess
+    script = axctl("completion", "bash", server=False).out
+    probe = script + '\nCOMP_WORDS=(axctl task tri); COMP_CWORD=2; _axctl; echo "${COMPREPLY[@]}"' \
+                     '\nCOMP_WORDS=(axctl task create --cro); COMP_CWORD=3; _axctl; echo "${COMPREPLY[@]}"' \
+                     '\nCOMP_WORDS=(axctl aud); COMP_CWORD=1; _axctl; echo "${COMPREPLY[@]}"\n'
+    done = subprocess.run(["bash", "-c", probe], capture_output=True, text=True)
+    assert done.stdout.split() == ["trigger", "--cron", "audit"], done.stderr
+    assert "#compdef axctl" in axctl("completion", "zsh", server=False).out
+
+
+def test_setup(server, axctl, tmp_path):
+    server.on("POST", "/setup", lambda r: (201, {"user": r.body["user"], "role": "admin"}))
+    (tmp_path / "setup").write_text("ABC\n")
+    (tmp_path / "password").write_text("correct horse\n")
+    result = axctl("setup", "--token-file", "setup", "--user", "anna", "--password-file", "password")
+    assert "anna" in result.out and "horse" not in result.out
+    assert server.requests[-1].body == {"token": "ABC", "user": "anna", "password": "correct horse"}
+    assert server.requests[-1].headers["Authorization"] is None
+    axctl("setup", "--token-file", "setup", "--user", "anna", "--password-file", "-", input="from stdin\n")
+    assert server.requests[-1].body["password"] == "from stdin"
+    assert "terminal" in axctl("setup", "--token-file", "setup", "--user", "anna", code=2).err
+    assert "--user" in axctl("setup", "--token-file", "setup", code=2).err
+    assert "setup token" in axctl("setup", "--user", "anna", code=2).err
+
+
+def test_setup_asks_on_a_terminal_without_echo(server, axctl, tmp_path):
+    import os
+    import pty
+    server.on("POST", "/setup", lambda r: (201, {"user": r.body["user"]}))
+    (tmp_path / "setup").write_text("ABC\n")
+    from conftest import BUILD
+    for answers, code in ((["s3cret\n", "s3cret\n"], 0), (["one\n", "two\n"], 2), (["\x03"], 2)):
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.chdir(tmp_path)
+            os.execve(BUILD / "src/cli/axctl", ["axctl", "setup", "--token-file", "setup", "--user", "anna"],
+                      axctl.env(AX_SERVER=server.url))
+        seen = b""
+        for answer in answers:
+            while not seen.endswith(b": "):
+                seen += os.read(fd, 1000)
+            os.write(fd, answer.encode())
+            seen += os.read(fd, 1000)
+        try:
+            while data := os.read(fd, 1000):
+                seen += data
+        except OSError:
+            pass
+        os.close(fd)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == code, seen
+        assert b"s3cret" not in seen and b"two" not in seen.replace(b"the two are", b"")
+    assert server.requests[-1].body["password"] == "s3cret"

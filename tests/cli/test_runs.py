@@ -1,0 +1,135 @@
+import json
+import threading
+
+from fake_server import problem
+
+GID = "900719925474099301"
+RUN = {"gid": GID, "task_id": "17", "task_name": "nightly", "group_key": "default", "kind": "schedule",
+       "status": "RUNNING", "reason": None, "waiting_for": None, "trigger_time": 1764451200000, "attempt": 1, "fence": 1,
+       "worker": "w1", "result_code": None, "result_msg": None, "duration_ms": None}
+FAILED = {**RUN, "status": "FAILED", "reason": "exit", "result_code": 3, "result_msg": "exit status 3",
+          "duration_ms": 1234}
+
+
+def chunk(seq, data, fence=1):
+    return {"fence": fence, "seq": seq, "time": 1764451200000, "data": data}
+
+
+def event(name, value):
+    return f"event: {name}\ndata: {json.dumps(value)}\n\n".encode()
+
+
+def test_list(server, axctl):
+    server.on("GET", "/tasks", {"items": [{"id": "17"}], "next": None})
+    server.on("GET", "/runs", {"items": [RUN, FAILED], "next": None})
+    out = axctl("run", "list", "--task", "default/nightly", "--group", "g", "--status", "FAILED,TIMEOUT", "--kind",
+                "schedule", "--worker", "w1", "--from", "2025-11-29T21:20:00Z", "--to", 1764451200001, "--live").out
+    assert server.requests[-1].query == {
+        "task_id": "17", "group_key": "g", "status": "FAILED,TIMEOUT", "kind": "schedule", "worker": "w1",
+        "from": "1764451200000", "to": "1764451200001", "live": "true", "limit": "50"}
+    assert GID in out and "exit 3" in out and "1.2s" in out and "2025-11-29T21:20:00Z" in out
+    assert len(axctl("run", "list", "--json").json["items"]) == 2
+
+
+def test_show(server, axctl):
+    server.on("GET", "/runs/" + GID, {**FAILED, "attempts": [
+        {"attempt": 1, "fence": 1, "worker": "w1", "start_time": 1764451200000, "end_time": 1764451201000,
+         "outcome": "failed", "code": 3, "message": "exit status 3", "late": None}],
+        "timeline": [{"time": 1764451200000, "event": "claimed", "text": "given to w1"}]})
+    out = axctl("run", "show", GID).out
+    assert "attempts" in out and "timeline" in out and "given to w1" in out and "exit status 3" in out
+    assert axctl("run", "show", GID, "--json").json["attempts"][0]["code"] == 3
+    axctl("run", "show", "1", code=5)
+
+
+def test_log(server, axctl):
+    server.on("GET", f"/runs/{GID}/output", {"chunks": [chunk(0, "a\n"), chunk(1, "\x1b[1mb\n")], "truncated": False,
+                                             "live": False})
+    assert axctl("run", "log", GID).out == "a\n\x1b[1mb\n"  # a pipe gets the bytes as they are
+    axctl("run", "log", GID, "--fence", 2)
+    assert server.requests[-1].query == {"fence": "2"}
+    assert [json.loads(l)["seq"] for l in axctl("run", "log", GID, "--json").out.splitlines()] == [0, 1]
+
+
+def follow_server(server, end):
+    """A run whose output grows while it is streamed; chunk 2 is never streamed, so it must be asked for."""
+    state = {"status": "RUNNING", "chunks": [chunk(0, "zero ")]}
+
+    def output(request):
+        chunks = [c for c in state["chunks"] if c["seq"] > int(request.query.get("after_seq", -1))]
+        return {"chunks": chunks, "truncated": False, "live": state["status"] == "RUNNING"}
+
+    def live(request):
+        yield b": hello\n\n"
+        yield event("state", RUN)
+        state["chunks"].append(chunk(1, "one "))
+        yield event("output", chunk(1, "one "))
+        state["chunks"] += [chunk(2, "two "), chunk(3, "three\n")]
+        yield event("output", chunk(3, "three\n"))
+        state["status"] = end
+        yield event("state", {**FAILED, "status": end})
+
+    server.on("GET", "/runs/" + GID, lambda r: {**RUN, "status": state["status"]})
+    server.on("GET", f"/runs/{GID}/output", output)
+    server.on("GET", f"/runs/{GID}/live", live)
+
+
+def test_log_follow_streams(server, axctl):
+    for end, code in (("SUCCESS", 0), ("FAILED", 1), ("TIMEOUT", 1)):
+        follow_server(server, end)
+        assert axctl("run", "log", GID, "--follow", code=code).out == "zero one two three\n"
+
+
+def test_log_follow_over_retries(server, axctl):
+    state = {"status": "RETRYING", "fence": 1, "chunks": [chunk(0, "first\n")]}
+
+    def live(request):
+        state.update(status="RUNNING", fence=2)
+        state["chunks"].append(chunk(0, "second\n", 2))
+        yield event("output", chunk(0, "second\n", 2))
+        state["status"] = "SUCCESS"
+        yield event("state", {**RUN, "status": "SUCCESS"})
+
+    server.on("GET", "/runs/" + GID, lambda r: {**RUN, "status": state["status"], "fence": state["fence"]})
+    server.on("GET", f"/runs/{GID}/output", lambda r: {
+        "chunks": [c for c in state["chunks"] if "fence" not in r.query or str(c["fence"]) == r.query["fence"]
+                   and c["seq"] > int(r.query.get("after_seq", -1))], "truncated": False, "live": True})
+    server.on("GET", f"/runs/{GID}/live", live)
+    assert axctl("run", "log", GID, "-f").out == "first\nsecond\n"
+
+
+def test_log_follow_without_a_stream_asks_again(server, axctl):
+    state = {"asked": 0}
+
+    def run(request):
+        state["asked"] += 1
+        return {**RUN, "status": "RUNNING" if state["asked"] < 3 else "SUCCESS"}
+
+    server.on("GET", "/runs/" + GID, run)
+    server.on("GET", f"/runs/{GID}/output", lambda r: {
+        "chunks": [chunk(i, f"{i}\n") for i in range(state["asked"]) if i > int(r.query.get("after_seq", -1))],
+        "truncated": False, "live": True})
+    server.on("GET", f"/runs/{GID}/live", problem(503, "unavailable", "No streams today."))
+    result = axctl("run", "log", GID, "--follow")
+    assert result.out == "0\n1\n2\n" and result.err == ""
+
+
+def test_cancel_retry_rerun(server, axctl):
+    server.on("POST", f"/runs/{GID}/cancel", {**RUN, "cancel": "asked"})
+    server.on("POST", f"/runs/{GID}/retry", problem(409, "conflict", "It is not RETRYING."))
+    server.on("POST", f"/runs/{GID}/rerun", (201, {**RUN, "gid": "7", "rerun_of": GID}))
+    server.on("GET", "/runs/7", {**FAILED, "gid": "7"})
+    assert GID in axctl("run", "cancel", GID, "--reason", "wrong day").out
+    assert server.requests[-1].body == {"reason": "wrong day"}
+    axctl("run", "retry", GID, code=6)
+    assert axctl("run", "rerun", GID, "--json").json["rerun_of"] == GID
+    assert "FAILED (exit)" in axctl("run", "rerun", GID, "--wait", code=1).out
+    server.on("GET", "/runs/" + GID, {**RUN, "status": "CANCELLED"})
+    assert "CANCELLED" in axctl("run", "cancel", GID, "--wait").out
+
+
+def test_resolve(server, axctl):
+    server.on("POST", f"/runs/{GID}/resolve", {"run": {**RUN, "status": "MISSED"}, "runs": [{**RUN, "gid": "8"}]})
+    out = axctl("run", "resolve", GID, "run_all", "--note", "late delivery").out
+    assert server.requests[-1].body == {"action": "run_all", "note": "late delivery"}
+    assert "MISSED" in out and "run 8 of" in out
