@@ -220,6 +220,31 @@ enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run
 	return AX_OK;
 }
 
+/* The attempt is over without a result: given back when it was never accepted, else lost. `how` names the reason and
+ * whether the worker itself said so. */
+static enum ax_status lose(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, struct ax_change how, int64_t now, struct ax_err *err)
+{
+	struct ax_task_def def;
+	enum ax_status status = ax_run_def(tx, run, &def, err);
+	if (status != AX_OK)
+		return status;
+	if (run->cancel != AX_CANCEL_NONE) {
+		how.event = AX_EV_CANCEL_CONFIRMED;
+		how.message = "the worker that was asked to stop it is gone; its lease ended";
+		run->cancel = AX_CANCEL_STOPPED;
+	} else if (run->status == AX_RUN_DISPATCHED && !run->accepted && run->bounce_times < AX_BOUNCE_LIMIT) {
+		how.event = AX_EV_BOUNCE;
+		how.outcome = AX_OUTCOME_BOUNCED;
+		how.message = "no worker accepted it in time";
+	} else if (def.lost_fails || run->lost_times >= def.lost_limit) {
+		how.event = AX_EV_LOST_LAST;
+	} else {
+		how.event = AX_EV_LOST_RETRY;
+	}
+	return ax_change_run(ctx, tx, run, &how, now, err);
+}
+
 enum ax_status ax_change_result(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, struct ax_change *said,
 	int64_t now, struct ax_err *err)
 {
@@ -236,7 +261,9 @@ enum ax_status ax_change_result(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_
 		said->reason = "cancelled";
 		run->cancel = AX_CANCEL_STOPPED;
 	} else if (said->outcome == AX_OUTCOME_CANCELLED) { /* nobody asked: the worker is shutting down */
-		return ax_change_lost(ctx, tx, run, "worker_stopped", now, err);
+		said->reason = "worker_stopped";
+		said->message = "the worker ended it before it was done";
+		return lose(ctx, tx, run, *said, now, err);
 	} else if (said->outcome == AX_OUTCOME_REFUSED) {
 		said->event = AX_EV_FAIL_LAST;
 		said->reason = "refused";
@@ -253,27 +280,26 @@ enum ax_status ax_change_result(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_
 enum ax_status ax_change_lost(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const char *reason, int64_t now, struct ax_err *err)
 {
-	struct ax_change change = { .reason = reason, .outcome = AX_OUTCOME_LOST };
-	struct ax_task_def def;
-	enum ax_status status = ax_run_def(tx, run, &def, err);
-	if (status != AX_OK)
-		return status;
-	if (run->cancel != AX_CANCEL_NONE) {
-		change.event = AX_EV_CANCEL_CONFIRMED;
-		change.message = "the worker that was asked to stop it is gone; its lease ended";
-		run->cancel = AX_CANCEL_STOPPED;
-	} else if (run->status == AX_RUN_DISPATCHED && !run->accepted && run->bounce_times < AX_BOUNCE_LIMIT) {
-		change.event = AX_EV_BOUNCE;
-		change.outcome = AX_OUTCOME_BOUNCED;
-		change.message = "no worker accepted it in time";
-	} else if (def.lost_fails || run->lost_times >= def.lost_limit) {
-		change.event = AX_EV_LOST_LAST;
-		change.message = "the worker fell silent and its lease ended";
-	} else {
-		change.event = AX_EV_LOST_RETRY;
-		change.message = "the worker fell silent and its lease ended";
+	struct ax_change how = {
+		.reason = reason,
+		.outcome = AX_OUTCOME_LOST,
+		.message = "the worker fell silent and its lease ended",
+	};
+	return lose(ctx, tx, run, how, now, err);
+}
+
+enum ax_status ax_cancel_runs(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_runs *runs, const char *reason, int64_t now, struct ax_err *err)
+{
+	struct ax_change cancel = { .event = AX_EV_CANCEL, .reason = reason };
+	enum ax_status status = AX_OK;
+	for (int i = 0; status == AX_OK && i < runs->n; i++) {
+		struct ax_run *run = &runs->at[i];
+		status = tx->ops->run_get(tx, run->gid, true, run, err);
+		if (status == AX_OK && !ax_run_is_terminal(run->status) && run->cancel == AX_CANCEL_NONE)
+			status = ax_change_run(ctx, tx, run, &cancel, now, err);
 	}
-	return ax_change_run(ctx, tx, run, &change, now, err);
+	return status;
 }
 
 enum ax_status ax_release_held(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)

@@ -34,6 +34,11 @@ enum ax_status ax_change_result(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_
 enum ax_status ax_change_lost(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const char *reason, int64_t now, struct ax_err *err);
 
+/* Cancels those of the runs that have not ended and were not asked before. Each row is read again: the end of one may
+ * have let another go. */
+enum ax_status ax_cancel_runs(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_runs *runs, const char *reason,
+	int64_t now, struct ax_err *err);
+
 /* Lets runs of the task go that wait for its overlap rule, as many as it allows, oldest first. */
 enum ax_status ax_release_held(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err);
 

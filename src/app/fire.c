@@ -166,43 +166,28 @@ static void cover(struct ax_run *run, int64_t from, int64_t to, int64_t count)
 	run->covers_count += count;
 }
 
-/* Overlap `queue`: the fire joins the run that waits, if one does. */
-static enum ax_status join_waiting(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_runs *live,
-	const struct ax_run *run, int64_t fire, bool *ret_joined, struct ax_err *err)
+/* Overlap `queue`: the fire joins the run that waits, if one does. What a run stands for is a range of fires, so it can
+ * only grow by the fire that follows: when others were skipped or missed in between, the fire waits as a run of its
+ * own. */
+static enum ax_status join_waiting(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
+	const struct ax_runs *live, const struct ax_run *run, bool *ret_joined, struct ax_err *err)
 {
 	*ret_joined = false;
 	for (int i = live->n - 1; i >= 0; i--) {
 		struct ax_run *waiting = &live->at[i];
 		if (waiting->status != AX_RUN_WAITING || waiting->kind != AX_KIND_SCHEDULE || waiting->made_up ||
-			waiting->fence > 0)
+			waiting->fence > 0 ||
+			AX_MAX(waiting->covers_to, waiting->trigger_time) != task->last_trigger_time)
 			continue;
 		if (run->covers_count > 0)
 			cover(waiting, run->covers_from, run->covers_to, run->covers_count);
-		cover(waiting, fire, fire, 1);
+		cover(waiting, run->trigger_time, run->trigger_time, 1);
 		enum ax_status status = tx->ops->run_update(tx, waiting, waiting->rev, err);
-		if (status == AX_OK) {
-			waiting->rev++;
-			ctx->notify->ops->run_changed(ctx->notify, waiting);
-			*ret_joined = true;
-		}
+		*ret_joined = status == AX_OK;
+		ctx->notify->ops->run_changed(ctx->notify, waiting);
 		return status;
 	}
 	return AX_OK;
-}
-
-/* Overlap `replace`: everything that is live shall end. */
-static enum ax_status cancel_live(
-	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_runs *live, int64_t now, struct ax_err *err)
-{
-	static const struct ax_change replaced = {
-		.event = AX_EV_CANCEL,
-		.reason = "replaced",
-	};
-	enum ax_status status = AX_OK;
-	for (int i = 0; status == AX_OK && i < live->n; i++)
-		if (live->at[i].cancel == AX_CANCEL_NONE)
-			status = ax_change_run(ctx, tx, &live->at[i], &replaced, now, err);
-	return status;
 }
 
 /* One fire that is not too old: a run of its own, or counted on another, or skipped, by the overlap rule. `run` may
@@ -219,7 +204,7 @@ static enum ax_status fire_one(struct ax_ctx *ctx, struct ax_tx *tx, const struc
 	bool lines_up = task->def.overlap == AX_OVERLAP_QUEUE || task->def.overlap == AX_OVERLAP_ALLOW;
 	bool made_up_each = task->def.misfire == AX_MISFIRE_FIRE_ALL && run->trigger_time < now - AX_LATE_MS;
 	if (live.n >= enough && lines_up && !made_up_each)
-		status = join_waiting(ctx, tx, &live, run, run->trigger_time, &joined, err);
+		status = join_waiting(ctx, tx, task, &live, run, &joined, err);
 	if (status != AX_OK || joined)
 		return status;
 	if (live.n >= enough && task->def.overlap == AX_OVERLAP_SKIP)
@@ -228,7 +213,7 @@ static enum ax_status fire_one(struct ax_ctx *ctx, struct ax_tx *tx, const struc
 				ax_run_state_name(live.at[live.n - 1].status)),
 			err);
 	if (task->def.overlap == AX_OVERLAP_REPLACE)
-		status = cancel_live(ctx, tx, &live, now, err);
+		status = ax_cancel_runs(ctx, tx, &live, "replaced", now, err);
 	if (status == AX_OK)
 		status = ax_run_add_waiting(ctx, tx, task, run, err);
 	return status;
@@ -316,21 +301,27 @@ static enum ax_status unless_exists(enum ax_status status)
 	return status == AX_EXISTS ? AX_OK : status;
 }
 
-static enum ax_status store_batch(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
-	const struct batch *batch, int64_t now, struct ax_err *err)
+/* Writes what the batch holds, oldest first; last_trigger_time follows. */
+static enum ax_status store_batch(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, const struct batch *batch,
+	int64_t now, struct ax_err *err)
 {
 	enum ax_status status = AX_OK;
-	if (batch->missed_count > 0)
+	if (batch->missed_count > 0) {
 		status = unless_exists(add_missed(ctx, tx, task, batch, now, err));
+		task->last_trigger_time = batch->missed_to;
+	}
 	bool on_next = task->def.misfire == AX_MISFIRE_FIRE_ONCE && batch->n_runs > 0;
-	if (status == AX_OK && batch->late_count > 0 && !on_next)
+	if (status == AX_OK && batch->late_count > 0 && !on_next) {
 		status = unless_exists(add_late_run(ctx, tx, task, batch, now, err));
+		task->last_trigger_time = batch->late_to;
+	}
 	for (int i = 0; status == AX_OK && i < batch->n_runs; i++) {
 		int64_t fire = batch->runs[i];
 		struct ax_run run = ax_run_make(ctx, task, AX_KIND_SCHEDULE, fire_key(ctx, fire), fire, now);
 		if (i == 0 && on_next && batch->late_count > 0)
 			cover(&run, batch->late_from, batch->late_to, batch->late_count);
 		status = unless_exists(fire_one(ctx, tx, task, &run, now, err));
+		task->last_trigger_time = fire;
 	}
 	return status;
 }
@@ -351,7 +342,6 @@ enum ax_status ax_fire_due(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task 
 		return status;
 	int64_t old_next = task->next_trigger_time;
 	task->next_trigger_time = batch.next;
-	task->last_trigger_time = AX_MAX(task->last_trigger_time, batch.last);
 	task->exhausted = batch.next == 0 && schedule.kind != AX_SCHEDULE_AFTER;
 	status = tx->ops->task_advance(tx, task, old_next, err);
 	ctx->notify->ops->task_changed(ctx->notify, task->id);
@@ -385,7 +375,8 @@ enum ax_status ax_schedule_after(
 	status = tx->ops->runs_live(tx, task->id, false, 1, &live, err);
 	if (status != AX_OK || live.n > 0)
 		return status;
-	task->next_trigger_time = now + schedule.period_s * 1000;
+	/* fires only go forward, whatever the clock does */
+	task->next_trigger_time = AX_MAX(now, task->last_trigger_time) + schedule.period_s * 1000;
 	return tx->ops->task_advance(tx, task, 0, err);
 }
 

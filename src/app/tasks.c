@@ -106,7 +106,7 @@ static enum ax_status append_epoch(
 {
 	struct ax_epoch epoch = {
 		.task_id = task->id,
-		.from_time = now,
+		.from_time = AX_MAX(now, task->last_trigger_time), /* the clock may have gone back over fires */
 		.enabled = task->status == AX_TASK_ENABLED,
 		.cron_expr = task->def.cron_expr,
 		.dialect = task->def.dialect,
@@ -384,21 +384,6 @@ enum ax_status ax_task_set_status(struct ax_ctx *ctx, int64_t id, enum ax_task_s
 	return result == AX_OK ? ax_store_run(ctx->store, ctx->arena, set_status, &e, err) : result;
 }
 
-static enum ax_status cancel_all(struct edit *e, struct ax_tx *tx, struct ax_runs *runs, struct ax_err *err)
-{
-	static const struct ax_change cancel = { .event = AX_EV_CANCEL, .reason = "task_deleted" };
-	enum ax_status status = AX_OK;
-	for (int i = 0; status == AX_OK && i < runs->n; i++) {
-		struct ax_run *run = &runs->at[i];
-		/* an earlier one's end may have let this one go */
-		status = tx->ops->run_get(tx, run->gid, true, run, err);
-		if (status == AX_OK && !ax_run_is_terminal(run->status) && run->cancel == AX_CANCEL_NONE)
-			status = ax_change_run(e->ctx, tx, run, &cancel, e->now, err);
-		e->stopping += status == AX_OK && ax_run_is_given_out(run->status);
-	}
-	return status;
-}
-
 /* Ends the demand, then removes what can be removed: nothing while workers still hold runs. */
 static enum ax_status remove_task(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
@@ -427,9 +412,11 @@ static enum ax_status remove_task(struct ax_tx *tx, void *arg, struct ax_err *er
 			status = append_epoch(e->ctx, tx, &task, e->now, err);
 	}
 	if (status == AX_OK)
-		status = cancel_all(e, tx, &pending, err);
+		status = ax_cancel_runs(e->ctx, tx, &pending, "task_deleted", e->now, err);
 	if (status == AX_OK)
-		status = cancel_all(e, tx, &live, err);
+		status = ax_cancel_runs(e->ctx, tx, &live, "task_deleted", e->now, err);
+	for (int i = 0; status == AX_OK && i < live.n; i++)
+		e->stopping += ax_run_is_given_out(live.at[i].status);
 	if (status == AX_OK && e->stopping == 0)
 		status = tx->ops->task_delete(tx, task.id, err);
 	e->ctx->notify->ops->task_changed(e->ctx->notify, e->id);

@@ -98,6 +98,25 @@ static enum ax_status free_stuck(struct ax_tx *tx, void *arg, struct ax_err *err
 	return status;
 }
 
+/* The clock went back: leases must not run on for as long as it did. */
+static enum ax_status shorten_leases(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	struct ax_workers workers;
+	enum ax_status status = tx->ops->workers(tx, &workers, err);
+	for (int w = 0; status == AX_OK && w < workers.n; w++) {
+		struct ax_runs held;
+		status = tx->ops->runs_of_worker(tx, workers.at[w].name, INT32_MAX, &held, err);
+		for (int i = 0; status == AX_OK && i < held.n; i++) {
+			if (held.at[i].deadline_time <= pass->now + AX_LEASE_MS)
+				continue;
+			held.at[i].deadline_time = pass->now + AX_LEASE_MS;
+			status = tx->ops->run_update(tx, &held.at[i], held.at[i].rev, err);
+		}
+	}
+	return status;
+}
+
 static enum ax_status find_next(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	int64_t *next = arg;
@@ -129,7 +148,12 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 	struct pass pass = { .ctx = ctx, .now = ax_now_ms(ctx->clock) };
 	if (ctx->seen_ms != 0 && pass.now - ctx->seen_ms > GAP_MS)
 		ctx->hold_leases_until = pass.now + AX_LEASE_MS;
-	enum ax_status status = repeat(&pass, fire_tasks, err);
+	ctx->hold_leases_until = AX_MIN(ctx->hold_leases_until, pass.now + AX_LEASE_MS);
+	enum ax_status status = AX_OK;
+	if (pass.now < ctx->seen_ms)
+		status = ax_store_run(ctx->store, ctx->arena, shorten_leases, &pass, err);
+	if (status == AX_OK)
+		status = repeat(&pass, fire_tasks, err);
 	if (status == AX_OK)
 		status = repeat(&pass, sweep_runs, err);
 	if (status == AX_OK && (pass.now - ctx->stuck_seen_ms > RARE_SWEEP_MS || pass.now < ctx->stuck_seen_ms)) {

@@ -113,10 +113,9 @@ static void read_parts(struct account *a)
 {
 	const struct ax_check_task *task = a->task;
 	a->parts = ax_alloc_array(&a->audit->scratch, task->n_epochs + 1, sizeof(*a->parts));
-	int64_t after_ms = INT64_MIN;
 	for (size_t i = 0; i < task->n_epochs; i++) {
 		const struct ax_check_epoch *epoch = &task->epochs[i];
-		after_ms = AX_MAX(after_ms, epoch->from_time); /* a clock set back makes no instant count twice */
+		int64_t after_ms = epoch->from_time; /* below the one before it when the clock was set back */
 		int64_t until_ms = i + 1 < task->n_epochs ? task->epochs[i + 1].from_time : INT64_MAX;
 		if (!epoch->enabled || until_ms <= after_ms)
 			continue;

@@ -93,10 +93,6 @@ static const struct sql_rule sql_rules[] = {
 	  "SELECT printf('task %d: epoch %d is enabled', e.task_id, e.id) FROM ax_schedule_epoch e WHERE e.enabled <> 0"
 	  " AND e.id = (SELECT max(id) FROM ax_schedule_epoch WHERE task_id = e.task_id)"
 	  " AND NOT EXISTS (SELECT 1 FROM ax_task t WHERE t.id = e.task_id AND t.task_type = 1)", false },
-	{ "O.order", "the epochs of a task are in the order of time",
-	  "SELECT printf('task %d: epoch %d begins before the one before it', task_id, id) FROM (SELECT task_id, id,"
-	  " from_time, lag(from_time) OVER (PARTITION BY task_id ORDER BY id) AS before FROM ax_schedule_epoch)"
-	  " WHERE from_time < before", false },
 	{ "L1.deadline", "every live run but a waiting one has a deadline",
 	  "SELECT printf('run %d in state %d', gid, status) FROM ax_task_log"
 	  " WHERE status IN (0, 2, 3, 4) AND deadline_time = 0", false },

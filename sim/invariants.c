@@ -1,0 +1,243 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "check/check.h"
+#include "port/row.h"
+#include "sim.h"
+
+#define EACH(row, sim, type)                                                                                           \
+	for (size_t i_##row = 0; (row = ax_mem_store_at((sim)->mem, type, i_##row)) != NULL; i_##row++)
+
+/* Terminal states stay (I4), fences only grow (I3), gids only grow (I10). Rows whose revision did not change are as
+ * they were. */
+static void check_runs(struct sim *sim)
+{
+	const struct ax_run *run;
+	size_t n = ax_mem_store_count(sim->mem, &ax_run_row);
+	if ((int)n > sim->cap_seen) {
+		sim->cap_seen = (int)n * 2;
+		sim->seen = ax_realloc(sim->seen, (size_t)sim->cap_seen * sizeof(*sim->seen));
+	}
+	EACH (run, sim, &ax_run_row) {
+		struct sim_seen *seen = &sim->seen[i_run];
+		if ((int)i_run < sim->n_seen) {
+			if (seen->gid != run->gid)
+				sim_fail(sim, "I10 a run %lld was made below an older one", (long long)run->gid);
+			if (seen->rev == run->rev && seen->status == run->status)
+				continue;
+			if (ax_run_is_terminal(seen->status) && seen->status != run->status)
+				sim_fail(sim, "I4 run %lld went from %s to %s", (long long)run->gid,
+					ax_run_state_name(seen->status), ax_run_state_name(run->status));
+			if (run->fence < seen->fence || run->fence > seen->fence + 1)
+				sim_fail(sim, "I3 fence of run %lld went from %lld to %lld", (long long)run->gid,
+					(long long)seen->fence, (long long)run->fence);
+		}
+		bool was_pending = (int)i_run < sim->n_seen && seen->status == AX_RUN_PENDING;
+		if (run->status == AX_RUN_WAITING && (was_pending || (int)i_run >= sim->n_seen) &&
+			run->trigger_time > sim->now + sim->wall_step)
+			sim_fail(sim, "I14 run %lld became due %lld ms early", (long long)run->gid,
+				(long long)(run->trigger_time - sim->now - sim->wall_step));
+		*seen = (struct sim_seen){ run->gid, run->status, run->fence, run->rev };
+	}
+	sim->n_seen = (int)n;
+}
+
+/* The counters of groups and workers are what the runs say (I6). */
+static void check_quotas(struct sim *sim)
+{
+	const struct ax_group *group;
+	const struct ax_worker_group *wg;
+	const struct ax_run *run;
+	EACH (group, sim, &ax_group_row) {
+		int64_t n = 0;
+		EACH (run, sim, &ax_run_row)
+			n += ax_run_is_given_out(run->status) && strcmp(run->group_key, group->group_key) == 0;
+		if (n != group->running)
+			sim_fail(sim, "I6 group %s counts %lld running, there are %lld", group->group_key,
+				(long long)group->running, (long long)n);
+	}
+	EACH (wg, sim, &ax_worker_group_row) {
+		int64_t n = 0;
+		EACH (run, sim, &ax_run_row)
+			n += ax_run_is_given_out(run->status) && strcmp(run->group_key, wg->group_key) == 0 &&
+				strcmp(run->worker, wg->worker) == 0;
+		if (n != wg->given)
+			sim_fail(sim, "I6 worker %s counts %lld given in %s, there are %lld", wg->worker,
+				(long long)wg->given, wg->group_key, (long long)n);
+	}
+}
+
+static const struct ax_task *find_task(struct sim *sim, int64_t id)
+{
+	const struct ax_task *task;
+	EACH (task, sim, &ax_task_row)
+		if (task->id == id)
+			return task;
+	return NULL;
+}
+
+/* No claim that breaks the overlap rule or the quota: looked at when a run enters a worker's hands. */
+static void check_claims(struct sim *sim)
+{
+	const struct ax_run *run, *other;
+	const struct ax_group *group;
+	EACH (run, sim, &ax_run_row) {
+		bool claimed = run->status == AX_RUN_DISPATCHED &&
+			((int)i_run >= sim->n_seen || sim->seen[i_run].fence < run->fence);
+		const struct ax_task *task = claimed ? find_task(sim, run->task_id) : NULL;
+		if (task == NULL)
+			continue;
+		int64_t active = 0, allowed = task->def.overlap == AX_OVERLAP_ALLOW ? task->def.overlap_max : 1;
+		EACH (other, sim, &ax_run_row)
+			active += other->task_id == task->id && other->gid != run->gid &&
+				(ax_run_is_given_out(other->status) || other->status == AX_RUN_RETRYING);
+		/* an edit may narrow the rule under runs that are live already */
+		if (active >= allowed && active >= 4)
+			sim_fail(sim, "I9 run %lld was claimed beside %lld others", (long long)run->gid,
+				(long long)active);
+		if (active >= allowed && task->version == 1)
+			sim_fail(sim, "I9 run %lld was claimed beside %lld others of a task that allows %lld",
+				(long long)run->gid, (long long)active, (long long)allowed);
+		EACH (group, sim, &ax_group_row)
+			if (strcmp(group->group_key, run->group_key) == 0 && group->running > group->dispatch_quota)
+				sim_fail(sim, "I6 group %s has %lld running, its quota is %lld", group->group_key,
+					(long long)group->running, (long long)group->dispatch_quota);
+	}
+}
+
+void sim_check_step(struct sim *sim)
+{
+	if (ax_mem_store_commits(sim->mem) == sim->commits_seen)
+		return;
+	sim->commits_seen = ax_mem_store_commits(sim->mem);
+	check_quotas(sim);
+	check_claims(sim);
+	check_runs(sim);
+}
+
+/* One fence, one execution. */
+void sim_check_begin(struct sim *sim, const struct sim_worker *worker, const struct sim_attempt *attempt)
+{
+	for (int i = 0; i < sim->n_begun; i++)
+		if (sim->begun[i].gid == attempt->gid && sim->begun[i].fence == attempt->fence)
+			sim_fail(sim, "I3 %s began run %lld a second time under fence %lld", worker->name,
+				(long long)attempt->gid, (long long)attempt->fence);
+	if (sim->n_begun == sim->cap_begun) {
+		sim->cap_begun = sim->cap_begun * 2 + 64;
+		sim->begun = ax_realloc(sim->begun, (size_t)sim->cap_begun * sizeof(*sim->begun));
+	}
+	sim->begun[sim->n_begun].gid = attempt->gid;
+	sim->begun[sim->n_begun++].fence = attempt->fence;
+	sim->runs_begun++;
+}
+
+void sim_check_acked(struct sim *sim, const struct sim_result *result)
+{
+	if (sim->n_acked == sim->cap_acked) {
+		sim->cap_acked = sim->cap_acked * 2 + 64;
+		sim->acked = ax_realloc(sim->acked, (size_t)sim->cap_acked * sizeof(*sim->acked));
+	}
+	sim->acked[sim->n_acked++] = *result;
+}
+
+/* A result that the server confirmed is in the tables: it ended the run, or stands beside it (I5). */
+static void check_acked(struct sim *sim)
+{
+	const struct ax_run *run;
+	const struct ax_attempt *attempt;
+	for (int i = 0; i < sim->n_acked; i++) {
+		bool kept = false;
+		EACH (run, sim, &ax_run_row)
+			kept = kept ||
+				(run->gid == sim->acked[i].gid && run->fence == sim->acked[i].fence &&
+					ax_run_is_terminal(run->status) && run->ended_by_worker);
+		EACH (attempt, sim, &ax_attempt_row)
+			kept = kept ||
+				(attempt->gid == sim->acked[i].gid && attempt->fence == sim->acked[i].fence &&
+					(attempt->outcome <= AX_OUTCOME_REFUSED || attempt->late_time != 0 ||
+						sim->acked[i].outcome == AX_OUTCOME_CANCELLED));
+		if (!kept)
+			sim_fail(sim, "I5 the confirmed result of run %lld fence %lld is nowhere",
+				(long long)sim->acked[i].gid, (long long)sim->acked[i].fence);
+	}
+}
+
+/* Every attempt is paid for by a retry or a loss, and neither goes beyond the definition (I11). */
+static void check_attempts(struct sim *sim)
+{
+	const struct ax_run *run;
+	const struct ax_task_version *version;
+	EACH (run, sim, &ax_run_row) {
+		EACH (version, sim, &ax_task_version_row) {
+			if (version->task_id != run->task_id || version->version != run->version)
+				continue;
+			if (run->retry_times > version->def.retry_count || run->lost_times > version->def.lost_limit)
+				sim_fail(sim, "I11 run %lld made %lld retries and was lost %lld times",
+					(long long)run->gid, (long long)run->retry_times, (long long)run->lost_times);
+		}
+	}
+}
+
+/* In calm times nothing is left over: no run in a worker's hands, none waiting that could be claimed (L1, L2). */
+static void check_rest(struct sim *sim)
+{
+	const struct ax_run *run;
+	EACH (run, sim, &ax_run_row)
+		if (!ax_run_is_terminal(run->status) && run->status != AX_RUN_PENDING &&
+			run->deadline_time <= sim->now + sim->wall_step && /* or the clock went back */
+			!(run->status == AX_RUN_WAITING && run->hold != AX_HOLD_NONE))
+			sim_fail(sim, "L1 run %lld of task %lld is still %s (deadline %lld ms ago)",
+				(long long)run->gid, (long long)run->task_id, ax_run_state_name(run->status),
+				(long long)(sim->now + sim->wall_step - run->deadline_time));
+}
+
+/* Every fire that the schedules demanded is accounted for, by code that shares nothing with the scheduler (I1, I2). */
+static void check_fires(struct sim *sim)
+{
+	const struct ax_epoch *epoch;
+	const struct ax_run *run;
+	size_t n_epochs = ax_mem_store_count(sim->mem, &ax_epoch_row),
+	       n_runs = ax_mem_store_count(sim->mem, &ax_run_row);
+	struct ax_check_epoch *epochs = ax_malloc((n_epochs + 1) * sizeof(*epochs));
+	struct ax_check_run *runs = ax_malloc((n_runs + 1) * sizeof(*runs));
+	struct ax_check_audit *audit = ax_check_audit_new(NULL, 0, sim->now + sim->wall_step - 10000);
+	int64_t last_id = 0;
+	EACH (epoch, sim, &ax_epoch_row)
+		last_id = AX_MAX(last_id, epoch->task_id);
+	for (int64_t id = 1; id <= last_id; id++) {
+		struct ax_check_task task = {
+			.id = id, .name = "", .epochs = epochs, .runs = runs, .next_trigger_time = -1
+		};
+		EACH (epoch, sim, &ax_epoch_row)
+			if (epoch->task_id == id)
+				epochs[task.n_epochs++] = (struct ax_check_epoch){ epoch->from_time, epoch->enabled,
+					epoch->cron_expr, epoch->dialect, epoch->time_zone, epoch->anchor_time };
+		EACH (run, sim, &ax_run_row)
+			if (run->task_id == id)
+				runs[task.n_runs++] =
+					(struct ax_check_run){ run->gid, (int)run->kind, run->fire_key, run->shard,
+						(int)run->status, run->trigger_time, run->end_time, run->covers_from,
+						run->covers_to, run->covers_count, run->made_up, run->rerun_of };
+		ax_check_audit_task(audit, &task);
+	}
+	if (!ax_check_is_clean(ax_check_audit_total(audit))) {
+		char *json = ax_check_audit_json(audit);
+		sim_fail(sim, "I2 the audit finds %.300s", json);
+		if (sim->trace)
+			printf("%s\n", json);
+		free(json);
+	}
+	ax_check_audit_free(audit);
+	free(epochs);
+	free(runs);
+}
+
+void sim_check_end(struct sim *sim)
+{
+	check_acked(sim);
+	check_attempts(sim);
+	check_rest(sim);
+	check_fires(sim);
+}

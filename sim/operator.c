@@ -1,0 +1,271 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/groups.h"
+#include "app/runs.h"
+#include "app/tasks.h"
+#include "app/workers.h"
+#include "base/rfc3339.h"
+#include "port/row.h"
+#include "sim.h"
+
+static void act(struct sim *sim, void *arg);
+
+AX_PRINTF(2, 3)
+static const char *text(struct sim *sim, const char *fmt, ...)
+{
+	char *s = sim_keep(sim, 64);
+	va_list args;
+	va_start(args, fmt);
+	vsnprintf(s, 64, fmt, args);
+	va_end(args);
+	return s;
+}
+
+static const char *draw_schedule(struct sim *sim)
+{
+	switch (sim_between(sim, 0, 8)) {
+	case 0:
+		return text(sim, "*/%lld * * * * ?", (long long)sim_between(sim, 1, 20));
+	case 1:
+		return text(sim, "@every %llds", (long long)sim_between(sim, 1, 90));
+	case 2:
+		return text(sim, "@after %llds", (long long)sim_between(sim, 1, 60));
+	case 3:
+		return text(sim, "*/%lld * * * *", (long long)sim_between(sim, 1, 5));
+	case 4:
+		return "* * * * *";
+	case 5:
+		return text(sim, "%lld 0/1 * * * ?", (long long)sim_between(sim, 0, 59));
+	case 6:
+		return "@hourly";
+	case 7: {
+		char at[AX_RFC3339_SIZE], *s = sim_keep(sim, 64);
+		ax_rfc3339_format((sim->now + sim->wall_step + sim_between(sim, 1000, 300000)) / 1000 * 1000, at);
+		snprintf(s, 64, "@at %s", at);
+		return s;
+	}
+	default:
+		return "0 0 * * *";
+	}
+}
+
+static struct ax_task_def draw_def(struct sim *sim, const char *name)
+{
+	bool delay = sim_between(sim, 0, 5) == 0;
+	return (struct ax_task_def){
+		.group_key = sim_between(sim, 0, 3) == 0 ? "other" : "default",
+		.task_name = name,
+		.task_type = delay ? AX_TASK_DELAY : AX_TASK_SCHEDULED,
+		.cron_expr = delay ? "" : draw_schedule(sim),
+		.time_zone = "UTC",
+		.executor_key = sim_between(sim, 0, 1) == 0 ? "exec" : "http",
+		.biz_param = "null",
+		.timeout_seconds = sim_between(sim, 0, 5) == 0 ? 0 : sim_between(sim, 1, 60),
+		.grace_seconds = sim_between(sim, 1, 5),
+		.retry_count = sim_between(sim, 0, 3),
+		.priority = sim_between(sim, 1, 10),
+		.overlap = (enum ax_overlap)sim_between(sim, 0, 3),
+		.overlap_max = sim_between(sim, 1, 4),
+		.misfire = (enum ax_misfire)sim_between(sim, 0, 2),
+		.window_seconds = sim_between(sim, 0, 2) == 0 ? 600 : sim_between(sim, 0, 120),
+		.lost_fails = sim_between(sim, 0, 4) == 0,
+		.lost_limit = sim_between(sim, 0, 3),
+		.unreachable_continues = sim_between(sim, 0, 7) == 0,
+		.start_confirmed = sim_between(sim, 0, 3) == 0,
+		.owner = "",
+		.notes = "",
+	};
+}
+
+static void create(struct sim *sim)
+{
+	struct ax_task_def def = draw_def(sim, text(sim, "task-%lld", (long long)sim_random(sim) & 0xffffff));
+	enum ax_task_status status = AX_TASK_ENABLED;
+	struct ax_task task;
+	int failed;
+	struct ax_err err = { 0 };
+	if (ax_tasks_create(&sim->server.ctx, &def, &status, 1, "sim", &task, &failed, &err) == AX_OK)
+		sim_trace(sim, "task %lld is %s overlap %d misfire %d window %lld", (long long)task.id, def.cron_expr,
+			def.overlap, def.misfire, (long long)def.window_seconds);
+}
+
+/* A committed row of the table, drawn at random; NULL when it is empty. */
+static const void *draw_row(struct sim *sim, const struct ax_row_type *type, bool newest)
+{
+	size_t n = ax_mem_store_count(sim->mem, type);
+	if (n == 0)
+		return NULL;
+	size_t back = (size_t)sim_between(sim, 1, newest && n > 30 ? 30 : (int64_t)n);
+	return ax_mem_store_at(sim->mem, type, n - back);
+}
+
+static void edit(struct sim *sim, const struct ax_task *task)
+{
+	struct ax_task_def def = draw_def(sim, task->def.task_name);
+	def.group_key = task->def.group_key;
+	def.task_type = task->def.task_type;
+	if (def.task_type == AX_TASK_SCHEDULED && def.cron_expr[0] == '\0')
+		def.cron_expr = "* * * * *";
+	if (def.task_type == AX_TASK_DELAY)
+		def.cron_expr = "";
+	struct ax_task changed;
+	if (ax_task_update(&sim->server.ctx, task->id, task->version, &def, "sim", &changed, NULL) == AX_OK)
+		sim_trace(sim, "task %lld is now %s", (long long)task->id, def.cron_expr);
+}
+
+static void act_on_task(struct sim *sim, const struct ax_task *task)
+{
+	struct ax_ctx *ctx = &sim->server.ctx;
+	struct ax_task changed;
+	struct ax_runs given;
+	struct ax_run run;
+	bool existed;
+	struct ax_trigger trigger = { .task_id = task->id, .params = "", .key = "" };
+	bool pause = task->status == AX_TASK_ENABLED;
+	switch (sim_between(sim, 0, 9)) {
+	case 0:
+		if (sim_between(sim, 0, 3) == 0 &&
+			ax_task_delete(ctx, task->id, sim_between(sim, 0, 1) == 0, "sim", NULL) == AX_OK)
+			sim_trace(sim, "a task was deleted");
+		break;
+	case 1:
+	case 2:
+	case 3:
+		(void)!ax_task_set_status(
+			ctx, task->id, pause ? AX_TASK_PAUSED : AX_TASK_ENABLED, "sim", &changed, &given, NULL);
+		break;
+	case 4:
+	case 5:
+		edit(sim, task);
+		break;
+	default:
+		if (task->def.task_type == AX_TASK_DELAY)
+			trigger.run_at = sim->now + sim->wall_step + sim_between(sim, -1000, 60000);
+		if (sim_between(sim, 0, 2) == 0)
+			trigger.key = text(sim, "key-%lld", (long long)sim_between(sim, 0, 20));
+		(void)!ax_task_trigger(ctx, &trigger, &run, &existed, NULL);
+	}
+}
+
+static void act_on_run(struct sim *sim, int64_t gid)
+{
+	struct ax_ctx *ctx = &sim->server.ctx;
+	struct ax_run run;
+	struct ax_runs made;
+	switch (sim_between(sim, 0, 4)) {
+	case 0:
+	case 1:
+		(void)!ax_run_cancel(ctx, gid, "sim", &run, NULL);
+		break;
+	case 2:
+		(void)!ax_run_retry_now(ctx, gid, &run, NULL);
+		break;
+	case 3:
+		(void)!ax_run_rerun(ctx, gid, "", &run, NULL);
+		break;
+	default:
+		(void)!ax_run_resolve_missed(
+			ctx, gid, (enum ax_missed_action)sim_between(sim, 0, 2), "", &run, &made, NULL);
+	}
+}
+
+static void act_on_group(struct sim *sim, const struct ax_group *row)
+{
+	struct ax_group group = *row, changed;
+	group.dispatch_quota = sim_between(sim, 1, 20);
+	group.paused = !group.paused && sim_between(sim, 0, 3) == 0;
+	(void)!ax_group_update(&sim->server.ctx, &group, &changed, NULL);
+}
+
+static void act(struct sim *sim, void *arg)
+{
+	if (sim->calm)
+		return;
+	sim_after(sim, sim_between(sim, 200, 12000), act, arg);
+	if (sim_chance(sim, sim->profile.clock_step)) {
+		sim->wall_step += sim_between(sim, 0, 2) == 0 ? sim_between(sim, -3600000, 3600000)
+							      : sim_between(sim, -5000, 5000);
+		sim_trace(sim, "the clock steps to %lld ms off", (long long)sim->wall_step);
+		sim_server_wake(sim);
+	}
+	if (!sim_server_ready(sim))
+		return;
+	const struct ax_task *task = draw_row(sim, &ax_task_row, false);
+	const struct ax_run *run = draw_row(sim, &ax_run_row, true);
+	const struct ax_group *group = draw_row(sim, &ax_group_row, false);
+	int64_t dice = sim_between(sim, 0, 19);
+	if (task == NULL || (dice < 2 && ax_mem_store_count(sim->mem, &ax_task_row) < SIM_TASKS_MAX))
+		create(sim);
+	else if (dice < 10)
+		act_on_task(sim, task);
+	else if (dice < 17 && run != NULL)
+		act_on_run(sim, run->gid);
+	else if (dice < 19 && group != NULL)
+		act_on_group(sim, group);
+	else
+		(void)!ax_worker_drain(&sim->server.ctx, sim->workers[sim_between(sim, 0, SIM_WORKERS - 1)].name,
+			sim_between(sim, 0, 1) == 0, NULL);
+	sim_server_done(sim);
+}
+
+static void set_up(struct sim *sim, void *arg)
+{
+	(void)arg;
+	struct ax_group other = { .group_key = "other",
+		.title = "",
+		.contacts = "",
+		.dispatch_quota = 5,
+		.pool_size = 5 },
+			made;
+	if (sim_server_ready(sim)) {
+		enum ax_status status = ax_group_create(&sim->server.ctx, &other, &made, NULL);
+		for (int i = (int)sim_between(sim, 3, 12); i > 0 && (status == AX_OK || status == AX_EXISTS); i--)
+			create(sim);
+		bool alive = sim_server_done(sim);
+		if (alive && (status == AX_OK || status == AX_EXISTS)) {
+			sim_after(sim, 1000, act, NULL);
+			return;
+		}
+	}
+	sim_after(sim, 1000, set_up, NULL);
+}
+
+void sim_operator_start(struct sim *sim)
+{
+	sim_after(sim, 10, set_up, NULL);
+}
+
+/* Ends the demand and lets everything that waits go through: groups open, workers willing. */
+static void rest(struct sim *sim, void *arg)
+{
+	(void)arg;
+	if (!sim_server_ready(sim)) {
+		sim_after(sim, 500, rest, NULL);
+		return;
+	}
+	const struct ax_task *task;
+	const struct ax_group *group;
+	struct ax_task changed;
+	for (size_t i = 0; (group = ax_mem_store_at(sim->mem, &ax_group_row, i)) != NULL; i++) {
+		struct ax_group open = *group, opened;
+		open.paused = false;
+		open.dispatch_quota = 50;
+		if (ax_group_update(&sim->server.ctx, &open, &opened, NULL) != AX_OK)
+			sim_fail(sim, "a group could not be opened in calm times");
+	}
+	for (int i = 0; i < SIM_WORKERS; i++)
+		(void)!ax_worker_drain(&sim->server.ctx, sim->workers[i].name, false, NULL);
+	for (size_t i = 0; (task = ax_mem_store_at(sim->mem, &ax_task_row, i)) != NULL; i++)
+		if (ax_task_set_status(&sim->server.ctx, task->id, AX_TASK_PAUSED, "sim", &changed, NULL, NULL) !=
+			AX_OK)
+			sim_fail(sim, "task %lld could not be paused in calm times", (long long)task->id);
+	sim_server_done(sim);
+}
+
+void sim_operator_rest(struct sim *sim)
+{
+	/* a few minutes of ordinary life first: what was missed is made up */
+	sim_after(sim, 180000, rest, NULL);
+}

@@ -1,0 +1,343 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "core/limits.h"
+#include "sim.h"
+
+enum { BUSY_STEP_MS = 400, IDLE_STEP_MS = 1500, ANSWER_WAIT_MS = 4000, POLL_ANSWER_WAIT_MS = 8000 };
+
+static void step(struct sim *sim, void *arg);
+
+static void plan_step(struct sim_worker *w, int64_t delay_ms)
+{
+	if (w->step_due)
+		return;
+	w->step_due = true;
+	sim_after(w->sim, delay_ms, step, w);
+}
+
+static struct sim_attempt *find(struct sim_worker *w, int64_t gid, int64_t fence)
+{
+	for (int i = 0; i < w->n_held; i++)
+		if (w->held[i].gid == gid && w->held[i].fence == fence)
+			return &w->held[i];
+	return NULL;
+}
+
+static bool spooled(const struct sim_worker *w, int64_t gid, int64_t fence)
+{
+	for (int i = 0; i < w->n_spool; i++)
+		if (w->spool[i].gid == gid && w->spool[i].fence == fence)
+			return true;
+	return false;
+}
+
+static void drop(struct sim_worker *w, struct sim_attempt *attempt)
+{
+	*attempt = w->held[--w->n_held];
+}
+
+/* Durable before anything is said about it. */
+static void spool(struct sim_worker *w, const struct sim_attempt *attempt, enum ax_outcome outcome)
+{
+	if (w->n_spool < SIM_HELD_MAX)
+		w->spool[w->n_spool++] = (struct sim_result){ attempt->gid, attempt->fence, outcome };
+}
+
+static void begin(struct sim_worker *w, struct sim_attempt *attempt)
+{
+	struct sim *sim = w->sim;
+	attempt->started = true;
+	attempt->start_ms = sim->now;
+	int64_t kind = sim_between(sim, 0, 99);
+	int64_t lasts = kind < 70 ? sim_between(sim, 20, 800)
+		: kind < 92       ? sim_between(sim, 1000, 20000)
+				  : sim_between(sim, 20000, 120000);
+	attempt->end_ms = sim->now + lasts;
+	attempt->outcome = kind % 5 != 0 ? AX_OUTCOME_SUCCESS : kind % 50 == 0 ? AX_OUTCOME_REFUSED : AX_OUTCOME_FAILED;
+	if (sim_chance(sim, sim->profile.hang)) {
+		attempt->end_ms = sim->now + 900000;
+		attempt->timeout_s = 0; /* a worker that does not keep the limit */
+	}
+	sim_trace(sim, "%s begins %lld fence %lld", w->name, (long long)attempt->gid, (long long)attempt->fence);
+	sim_check_begin(sim, w, attempt);
+}
+
+static int executing(const struct sim_worker *w)
+{
+	int n = 0;
+	for (int i = 0; i < w->n_held; i++)
+		n += w->held[i].started;
+	return n;
+}
+
+/* What became of an attempt by now; 0 = it goes on. */
+static enum ax_outcome judge(const struct sim_worker *w, const struct sim_attempt *attempt)
+{
+	int64_t now = w->sim->now;
+	if (attempt->stopping || (now - attempt->beat_ok_ms > AX_UNREACHABLE_MS && !attempt->continues))
+		return AX_OUTCOME_CANCELLED;
+	if (!attempt->started)
+		return 0;
+	if (attempt->timeout_s > 0 && now >= attempt->start_ms + attempt->timeout_s * 1000 && attempt->end_ms > now)
+		return AX_OUTCOME_TIMEOUT;
+	return now >= attempt->end_ms ? attempt->outcome : 0;
+}
+
+static void work(struct sim_worker *w)
+{
+	for (int i = w->n_held - 1; i >= 0; i--) {
+		struct sim_attempt *attempt = &w->held[i];
+		enum ax_outcome outcome = judge(w, attempt);
+		if (outcome != 0) {
+			spool(w, attempt, outcome);
+			drop(w, attempt);
+		}
+	}
+	for (int i = 0; i < w->n_held; i++)
+		if (!w->held[i].started && executing(w) < w->pool &&
+			(!w->held[i].confirmed || w->held[i].start_allowed))
+			begin(w, &w->held[i]);
+}
+
+static void send_register(struct sim_worker *w)
+{
+	struct sim_register *request = sim_keep(w->sim, sizeof(*request));
+	request->worker = w;
+	request->life = w->life;
+	snprintf(request->incarnation, sizeof(request->incarnation), "%s", w->incarnation);
+	for (int i = 0; i < w->n_held; i++)
+		request->running[request->n_running++] = (struct ax_stop){ w->held[i].gid, w->held[i].fence, "" };
+	for (int i = 0; i < w->n_spool; i++)
+		request->running[request->n_running++] = (struct ax_stop){ w->spool[i].gid, w->spool[i].fence, "" };
+	sim_send(w->sim, sim_server_register, request);
+}
+
+static void add_item(
+	struct sim_report *report, enum ax_item_type type, int64_t gid, int64_t fence, enum ax_outcome outcome)
+{
+	report->items[report->n++] = (struct ax_item){
+		.type = type,
+		.gid = gid,
+		.fence = fence,
+		.outcome = outcome,
+		.percent = -1,
+		.message = "",
+		.data = "output\n",
+		.len = 7,
+		.result = "",
+	};
+}
+
+static void forget_report(struct sim *sim, void *arg)
+{
+	struct sim_report *report = arg;
+	if (report->worker->life == report->life && report->worker->report_id == report->id)
+		report->worker->reporting = false;
+	(void)sim;
+}
+
+static void send_report(struct sim_worker *w)
+{
+	struct sim *sim = w->sim;
+	struct sim_report *report = sim_keep(sim, sizeof(*report));
+	for (int i = 0; i < w->n_held; i++) {
+		struct sim_attempt *a = &w->held[i];
+		if (!a->accepted_told)
+			add_item(report, AX_ITEM_ACCEPTED, a->gid, a->fence, 0);
+		if ((a->started || (a->confirmed && executing(w) < w->pool)) && !a->started_told)
+			add_item(report, AX_ITEM_STARTED, a->gid, a->fence, 0);
+		if (sim->now - a->beat_sent_ms >= AX_HEARTBEAT_MS) {
+			a->beat_sent_ms = sim->now;
+			add_item(report, AX_ITEM_HEARTBEAT, a->gid, a->fence, 0);
+			if (sim_between(sim, 0, 3) == 0)
+				add_item(report, AX_ITEM_PROGRESS, a->gid, a->fence, 0);
+		}
+	}
+	for (int i = 0; i < w->n_spool; i++)
+		add_item(report, AX_ITEM_RESULT, w->spool[i].gid, w->spool[i].fence, w->spool[i].outcome);
+	if (report->n == 0)
+		return;
+	report->worker = w;
+	report->life = w->life;
+	report->id = ++w->report_id;
+	report->sent = sim->now;
+	snprintf(report->incarnation, sizeof(report->incarnation), "%s", w->incarnation);
+	w->reporting = true;
+	sim_send(sim, sim_server_report, report);
+	sim_after(sim, ANSWER_WAIT_MS, forget_report, report);
+}
+
+static void forget_poll(struct sim *sim, void *arg)
+{
+	struct sim_poll *poll = arg;
+	if (poll->worker->life == poll->life && poll->worker->poll_id == poll->id)
+		poll->worker->polling = false;
+	(void)sim;
+}
+
+static void send_poll(struct sim_worker *w)
+{
+	int64_t slots = AX_MIN(w->pool * AX_BACKLOG_FACTOR, SIM_HELD_MAX / 2) - w->n_held;
+	if (slots <= 0 || w->n_spool > SIM_HELD_MAX / 2)
+		return;
+	struct sim_poll *poll = sim_keep(w->sim, sizeof(*poll));
+	poll->worker = w;
+	poll->life = w->life;
+	poll->id = ++w->poll_id;
+	poll->slots = slots;
+	snprintf(poll->incarnation, sizeof(poll->incarnation), "%s", w->incarnation);
+	w->polling = true;
+	w->poll_sent = w->sim->now;
+	sim_send(w->sim, sim_server_poll, poll);
+	sim_after(w->sim, POLL_ANSWER_WAIT_MS, forget_poll, poll);
+}
+
+static void crash(struct sim_worker *w)
+{
+	struct sim *sim = w->sim;
+	bool adopts = sim_between(sim, 0, 1) == 0; /* the tasks' processes live on and are found again */
+	sim_trace(sim, "%s dies%s", w->name, adopts ? ", its processes live on" : "");
+	sim->crashes++;
+	w->up = false;
+	for (int i = w->n_held - 1; i >= 0; i--)
+		if (!adopts || !w->held[i].started)
+			drop(w, &w->held[i]);
+	sim_after(sim, sim_between(sim, 0, 3) == 0 ? sim_between(sim, 20000, 90000) : sim_between(sim, 100, 3000),
+		sim_worker_start, w);
+}
+
+static void step(struct sim *sim, void *arg)
+{
+	struct sim_worker *w = arg;
+	w->step_due = false;
+	if (!w->up)
+		return;
+	if (w->paused_until > sim->now) {
+		plan_step(w, w->paused_until - sim->now);
+		return;
+	}
+	if (sim_chance(sim, sim->profile.worker_crash)) {
+		crash(w);
+		return;
+	}
+	if (sim_chance(sim, sim->profile.worker_pause)) {
+		w->paused_until = sim->now + sim_between(sim, 1000, 90000);
+		sim_trace(sim, "%s stands still for %lld ms", w->name, (long long)(w->paused_until - sim->now));
+	}
+	work(w);
+	if (!w->registered) {
+		send_register(w);
+	} else {
+		if (!w->reporting)
+			send_report(w);
+		if (!w->polling)
+			send_poll(w);
+	}
+	plan_step(w, w->n_held + w->n_spool > 0 || !w->registered ? BUSY_STEP_MS : IDLE_STEP_MS);
+}
+
+void sim_worker_start(struct sim *sim, void *arg)
+{
+	struct sim_worker *w = arg;
+	w->up = true;
+	w->life++;
+	w->registered = w->polling = w->reporting = false;
+	snprintf(w->incarnation, sizeof(w->incarnation), "%016llx", (unsigned long long)sim_random(sim));
+	for (int i = 0; i < w->n_held; i++) { /* adopted: the lease counts from here, at best */
+		w->held[i].accepted_told = w->held[i].started_told = true;
+		w->held[i].beat_sent_ms = 0;
+	}
+	sim_trace(sim, "%s starts", w->name);
+	plan_step(w, 1);
+}
+
+static void stop(struct sim_worker *w, const struct ax_stop *stops, int n)
+{
+	for (int i = 0; i < n; i++) {
+		struct sim_attempt *attempt = find(w, stops[i].gid, stops[i].fence);
+		if (attempt != NULL)
+			attempt->stopping = true;
+	}
+}
+
+void sim_worker_registered(struct sim *sim, void *arg)
+{
+	struct sim_register *answer = arg;
+	struct sim_worker *w = answer->worker;
+	if (!w->up || w->life != answer->life || w->paused_until > sim->now || answer->status != AX_OK)
+		return;
+	w->registered = true;
+	for (int i = 0; i < w->n_held; i++)
+		w->held[i].beat_ok_ms = AX_MAX(w->held[i].beat_ok_ms, sim->now - 1000);
+	stop(w, answer->stops, answer->n_stops);
+	plan_step(w, 1);
+}
+
+static void take_verdict(struct sim_worker *w, const struct sim_report *answer, const struct ax_item *item)
+{
+	struct sim_attempt *attempt = find(w, item->gid, item->fence);
+	bool good = item->verdict == AX_VERDICT_APPLIED || item->verdict == AX_VERDICT_DUPLICATE;
+	if (item->type == AX_ITEM_RESULT) {
+		for (int i = 0; i < w->n_spool; i++)
+			if (w->spool[i].gid == item->gid && w->spool[i].fence == item->fence) {
+				sim_check_acked(w->sim, &w->spool[i]);
+				w->spool[i] = w->spool[--w->n_spool];
+				return;
+			}
+		return;
+	}
+	if (attempt == NULL)
+		return;
+	if (item->type == AX_ITEM_ACCEPTED)
+		attempt->accepted_told = true;
+	if (item->type == AX_ITEM_STARTED) {
+		attempt->started_told = true;
+		attempt->start_allowed = good;
+	}
+	if (good)
+		attempt->beat_ok_ms = AX_MAX(attempt->beat_ok_ms, answer->sent);
+	if (item->verdict == AX_VERDICT_STOP)
+		attempt->stopping = true;
+}
+
+void sim_worker_reported(struct sim *sim, void *arg)
+{
+	struct sim_report *answer = arg;
+	struct sim_worker *w = answer->worker;
+	if (!w->up || w->life != answer->life || w->paused_until > sim->now)
+		return;
+	if (w->report_id == answer->id)
+		w->reporting = false;
+	if (answer->status == AX_NOT_FOUND)
+		w->registered = false;
+	if (answer->status != AX_OK)
+		return;
+	for (int i = 0; i < answer->n; i++)
+		take_verdict(w, answer, &answer->items[i]);
+	stop(w, answer->stops, answer->n_stops);
+}
+
+void sim_worker_polled(struct sim *sim, void *arg)
+{
+	struct sim_poll *answer = arg;
+	struct sim_worker *w = answer->worker;
+	if (!w->up || w->life != answer->life || w->paused_until > sim->now || w->poll_id != answer->id || !w->polling)
+		return;
+	w->polling = false;
+	if (answer->status == AX_NOT_FOUND)
+		w->registered = false;
+	if (answer->status != AX_OK || sim->now - w->poll_sent > AX_START_WITHIN_MS)
+		return;
+	stop(w, answer->stops, answer->n_stops);
+	for (int i = 0; i < answer->n_orders && w->n_held < SIM_HELD_MAX; i++) {
+		struct sim_attempt attempt = answer->orders[i].attempt;
+		if (find(w, attempt.gid, attempt.fence) != NULL || spooled(w, attempt.gid, attempt.fence))
+			continue;
+		attempt.beat_ok_ms = w->poll_sent;
+		attempt.beat_sent_ms = sim->now;
+		w->held[w->n_held++] = attempt;
+	}
+	work(w);
+	plan_step(w, 1);
+}
