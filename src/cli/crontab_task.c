@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/buf.h"
 
 enum {
 	MAX_PARAM_BYTES = 64 * 1024,
@@ -19,21 +20,62 @@ static json_t *cut(const char *text, size_t max)
 	return json_stringn(text, len);
 }
 
-/* What crond hands to the command: its own defaults, then the lines above, but for the user's names, which are always
- * those of the account. */
+/* Whether workers take no such variable in `env`, whoever sets it, since it would change what runs
+ * (src/worker/policy.c). A script may set what it likes, so for these the script does. */
+static bool is_set_by_script(const char *name)
+{
+	static const char *const prefixes[] = { "LD_", "PYTHON", "GIT_", "PERL5", "PERL_", "MALLOC_", "AX_" };
+	static const char *const names[] = { "IFS", "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "NODE_OPTIONS",
+		"RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "GCONV_PATH", "LOCPATH",
+		"NLSPATH", "GLIBC_TUNABLES", "TRACEPARENT" };
+	for (size_t i = 0; i < AX_COUNT(prefixes); i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	for (size_t i = 0; i < AX_COUNT(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The account's names are always those of the account, as in crond. */
+static bool is_account_name(const char *name)
+{
+	return strcmp(name, "LOGNAME") == 0 || strcmp(name, "USER") == 0;
+}
+
+/* What crond hands to the command: its own defaults, then the lines above. */
 static json_t *env_of(const struct ax_crontab_entry *entry)
 {
 	json_t *env = json_pack("{s:s, s:s}", "PATH", "/usr/bin:/bin", "SHELL", "/bin/sh");
 	for (size_t i = 0; i < entry->n_env; i++)
-		if (strcmp(entry->env[i].name, "LOGNAME") != 0 && strcmp(entry->env[i].name, "USER") != 0)
+		if (!is_account_name(entry->env[i].name) && !is_set_by_script(entry->env[i].name))
 			json_object_set_new(env, entry->env[i].name, json_string(entry->env[i].value));
 	return env;
 }
 
-static json_t *param_of(const struct ax_crontab_entry *entry, const char *run_as)
+/* The command, behind a line `export NAME='value'` for each variable that only the script can set. */
+static const char *script_of(struct ax_arena *arena, const struct ax_crontab_entry *entry)
+{
+	struct ax_buf script;
+	ax_buf_init(&script, 8 * AX_CRONTAB_MAX_BYTES);
+	for (size_t i = 0; i < entry->n_env; i++) {
+		if (!is_set_by_script(entry->env[i].name))
+			continue;
+		ax_buf_printf(&script, "export %s='", entry->env[i].name);
+		for (const char *p = entry->env[i].value; *p != '\0'; p++)
+			ax_buf_adds(&script, *p == '\'' ? "'\\''" : (const char[]){ *p, '\0' });
+		ax_buf_adds(&script, "'\n");
+	}
+	ax_buf_adds(&script, entry->command);
+	const char *text = ax_strndup(arena, script.data, script.len);
+	ax_buf_done(&script);
+	return text;
+}
+
+static json_t *param_of(struct ax_arena *arena, const struct ax_crontab_entry *entry, const char *run_as)
 {
 	const char *shell = ax_crontab_env_get(entry, "SHELL"), *home = ax_crontab_env_get(entry, "HOME");
-	json_t *param = json_pack("{s:s, s:s, s:o}", "script", entry->command, "shell",
+	json_t *param = json_pack("{s:s, s:s, s:o}", "script", script_of(arena, entry), "shell",
 		shell != NULL ? shell : "/bin/sh", "env", env_of(entry));
 	if (entry->input != NULL)
 		json_object_set_new(param, "stdin", json_string(entry->input));
@@ -56,6 +98,17 @@ static json_t *notes_of(struct ax_arena *arena, const struct ax_crontab_entry *e
 	return cut(notes, MAX_NOTES_CHARS);
 }
 
+/* Shells that know `export NAME='value'`. */
+static bool is_bourne(const char *shell)
+{
+	static const char *const bourne[] = { "/sh", "/bash", "/dash", "/ksh", "/zsh", "/ash", "/mksh" };
+	const char *base = strrchr(shell, '/');
+	for (size_t i = 0; base != NULL && i < AX_COUNT(bourne); i++)
+		if (strcmp(base, bourne[i]) == 0)
+			return true;
+	return false;
+}
+
 static const char *why_not(const struct ax_crontab_entry *entry, const json_t *param)
 {
 	const char *shell = ax_crontab_env_get(entry, "SHELL"), *home = ax_crontab_env_get(entry, "HOME");
@@ -63,6 +116,11 @@ static const char *why_not(const struct ax_crontab_entry *entry, const json_t *p
 		return "SHELL is not an absolute path; write it with the leading '/'";
 	if (home != NULL && *home != '/')
 		return "HOME is not an absolute path; write it with the leading '/'";
+	for (size_t i = 0; shell != NULL && i < entry->n_env; i++)
+		if (is_set_by_script(entry->env[i].name) && !is_bourne(shell))
+			return "workers take no variable that changes what programs load (such as LD_PRELOAD), and "
+			       "with this SHELL "
+			       "the script cannot set it; set it inside the command";
 	char *text = json_dumps(param, JSON_COMPACT);
 	size_t bytes = text != NULL ? strlen(text) : 0;
 	free(text);
@@ -75,7 +133,7 @@ json_t *ax_crontab_task_make(struct ax_arena *arena, const struct ax_crontab_ent
 	const struct ax_crontab_task *as, const char **ret_why)
 {
 	const char *mail = ax_crontab_env_get(entry, "MAILTO");
-	json_t *param = param_of(entry, as->run_as);
+	json_t *param = param_of(arena, entry, as->run_as);
 	const char *why = why_not(entry, param);
 	if (why != NULL) {
 		json_decref(param);

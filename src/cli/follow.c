@@ -43,43 +43,67 @@ static void print_data(const struct ax_ctl *ctl, const json_t *chunk)
 	}
 }
 
-/* Prints the chunks that come after `place`, and moves it. *ret_live: may more come? */
-static int print_new(struct ax_ctl *ctl, const char *gid, int64_t only_fence, struct place *place, bool *ret_live)
+/* Prints the chunks of one attempt that come after `place`, page by page, and moves it. */
+static int print_new(struct ax_ctl *ctl, const char *gid, int64_t fence, struct place *place)
 {
-	struct ax_arena arena = { 0 };
-	const char *path = ax_sprintf(&arena, "/runs/%s/output", gid);
-	if (only_fence >= 0)
-		path = ax_sprintf(&arena, "%s?fence=%" PRId64, path, only_fence);
-	if (only_fence >= 0 && place->fence == only_fence && place->seq >= 0)
-		path = ax_sprintf(&arena, "%s&after_seq=%" PRId64, path, place->seq);
-	json_t *answer = NULL;
-	int code = ax_client_call(&ctl->client, "GET", path, NULL, &answer);
-	ax_arena_done(&arena);
-	if (code != AX_EXIT_OK)
-		return code;
-	size_t i;
-	const json_t *chunk;
-	json_array_foreach(json_object_get(answer, "chunks"), i, chunk)
-	{
-		struct place at = { ax_json_int(chunk, "fence"), ax_json_int(chunk, "seq") };
-		if (at.fence < place->fence || (at.fence == place->fence && at.seq <= place->seq))
-			continue;
-		print_data(ctl, chunk);
-		*place = at;
+	bool more = true;
+	while (more) {
+		struct ax_arena arena = { 0 };
+		const char *path = ax_sprintf(&arena, "/runs/%s/output?fence=%" PRId64, gid, fence);
+		if (place->fence == fence && place->seq >= 0)
+			path = ax_sprintf(&arena, "%s&after_seq=%" PRId64, path, place->seq);
+		json_t *answer = NULL;
+		int code = ax_client_call(&ctl->client, "GET", path, NULL, &answer);
+		ax_arena_done(&arena);
+		if (code != AX_EXIT_OK)
+			return code;
+		const struct place before = *place;
+		size_t i;
+		const json_t *chunk;
+		json_array_foreach(json_object_get(answer, "chunks"), i, chunk)
+		{
+			struct place at = { ax_json_int(chunk, "fence"), ax_json_int(chunk, "seq") };
+			if (at.fence < place->fence || (at.fence == place->fence && at.seq <= place->seq))
+				continue;
+			print_data(ctl, chunk);
+			*place = at;
+		}
+		fflush(stdout);
+		bool moved = place->fence != before.fence || place->seq != before.seq;
+		more = ax_json_true(answer, "more") && moved;
+		if (ax_json_true(answer, "truncated") && moved && !more)
+			fputs("axctl: there was more output than is kept: its middle is missing\n", stderr);
+		json_decref(answer);
 	}
-	fflush(stdout);
-	if (ax_json_true(answer, "truncated") && place->seq >= 0 && ret_live == NULL)
-		fputs("axctl: the middle of the output was too much to keep\n", stderr);
-	if (ret_live != NULL)
-		*ret_live = ax_json_true(answer, "live");
-	json_decref(answer);
 	return AX_EXIT_OK;
+}
+
+static int get_run(struct ax_ctl *ctl, const char *gid, json_t **ret)
+{
+	return ax_client_call(&ctl->client, "GET", ax_sprintf(&ctl->arena, "/runs/%s", gid), NULL, ret);
+}
+
+/* All there is after `place`, of this attempt and those after it up to the run's. */
+static int catch_up(struct ax_ctl *ctl, const char *gid, const json_t *run, struct place *place)
+{
+	int code = AX_EXIT_OK;
+	int64_t last = ax_json_int(run, "fence");
+	for (int64_t fence = AX_MAX(place->fence, 1); code == AX_EXIT_OK && fence <= last; fence++)
+		code = print_new(ctl, gid, fence, place);
+	return code;
 }
 
 int ax_follow_print_once(struct ax_ctl *ctl, const char *gid, int64_t fence)
 {
 	struct place place = { -1, -1 };
-	return print_new(ctl, gid, fence, &place, NULL);
+	json_t *run = NULL;
+	if (fence >= 0)
+		return print_new(ctl, gid, fence, &place);
+	int code = get_run(ctl, gid, &run);
+	if (code == AX_EXIT_OK)
+		code = catch_up(ctl, gid, run, &place);
+	json_decref(run);
+	return code;
 }
 
 /* ---- following ---- */
@@ -118,21 +142,6 @@ static bool on_event(struct ax_client_events *events, const char *name, const ch
 	return go_on;
 }
 
-static int get_run(struct ax_ctl *ctl, const char *gid, json_t **ret)
-{
-	return ax_client_call(&ctl->client, "GET", ax_sprintf(&ctl->arena, "/runs/%s", gid), NULL, ret);
-}
-
-/* Prints all there is of the fences from the printed one up to the run's. */
-static int catch_up(struct watcher *watcher, const json_t *run)
-{
-	int64_t fence = ax_json_int(run, "fence");
-	bool live;
-	if (watcher->place.fence == fence)
-		return print_new(watcher->ctl, watcher->gid, fence, &watcher->place, &live);
-	return print_new(watcher->ctl, watcher->gid, -1, &watcher->place, &live);
-}
-
 int ax_follow_run(struct ax_ctl *ctl, const char *gid)
 {
 	struct watcher watcher = { .events = { on_event }, .ctl = ctl, .gid = gid, .place = { -1, -1 } };
@@ -142,7 +151,7 @@ int ax_follow_run(struct ax_ctl *ctl, const char *gid)
 		int code = get_run(ctl, gid, &run);
 		bool ended = code == AX_EXIT_OK && ax_run_ended(run);
 		if (code == AX_EXIT_OK)
-			code = catch_up(&watcher, run);
+			code = catch_up(ctl, gid, run, &watcher.place);
 		if (code == AX_EXIT_OK && ended && !ctl->json && isatty(STDERR_FILENO))
 			fprintf(stderr, "axctl: the run ended: %s\n", ax_json_text(&ctl->arena, run, "status"));
 		if (code == AX_EXIT_OK && ended)

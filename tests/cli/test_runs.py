@@ -43,12 +43,28 @@ def test_show(server, axctl):
 
 
 def test_log(server, axctl):
+    server.on("GET", "/runs/" + GID, FAILED)
     server.on("GET", f"/runs/{GID}/output", {"chunks": [chunk(0, "a\n"), chunk(1, "\x1b[1mb\n")], "truncated": False,
                                              "live": False})
     assert axctl("run", "log", GID).out == "a\n\x1b[1mb\n"  # a pipe gets the bytes as they are
     axctl("run", "log", GID, "--fence", 2)
     assert server.requests[-1].query == {"fence": "2"}
     assert [json.loads(l)["seq"] for l in axctl("run", "log", GID, "--json").out.splitlines()] == [0, 1]
+
+
+def test_log_reads_all_attempts_and_pages(server, axctl):
+    kept = [chunk(0, "a"), chunk(1, "b"), chunk(2, "c"), chunk(0, "d", 3), chunk(1, "e", 3)]
+
+    def output(request):
+        rest = [c for c in kept if c["fence"] == int(request.query["fence"])
+                and c["seq"] > int(request.query.get("after_seq", -1))]
+        return {"chunks": rest[:2], "more": len(rest) >= 2, "truncated": request.query["fence"] == "3", "live": False}
+
+    server.on("GET", "/runs/" + GID, {**FAILED, "fence": 3})
+    server.on("GET", f"/runs/{GID}/output", output)
+    result = axctl("run", "log", GID)
+    assert result.out == "abcde" and "middle is missing" in result.err
+    assert axctl("run", "log", GID, "--fence", 3).out == "de"
 
 
 def follow_server(server, end):

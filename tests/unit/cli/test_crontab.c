@@ -344,6 +344,14 @@ static void test_task_of_a_line(void **state)
 	assert_null(json_object_get(task, "dialect"));
 	assert_null(json_object_get(json_object_get(task, "biz_param"), "stdin"));
 	json_decref(task);
+	task = task_of(&arena, "PYTHONPATH=\"/it's\"\nIFS=:\n@daily x\n", false, &why);
+	param = json_object_get(task, "biz_param");
+	assert_string_equal(json_string_value(json_object_get(param, "script")),
+		"export PYTHONPATH='/it'\\''s'\nexport IFS=':'\nx");
+	assert_null(json_object_get(json_object_get(param, "env"), "IFS"));
+	json_decref(task);
+	assert_null(task_of(&arena, "SHELL=/bin/csh\nLD_PRELOAD=x\n@daily x\n", false, &why));
+	assert_non_null(strstr(why, "LD_PRELOAD"));
 	assert_null(task_of(&arena, "SHELL=bash\n@daily x\n", false, &why));
 	assert_non_null(strstr(why, "SHELL"));
 	assert_null(task_of(&arena, "HOME=srv\n@daily x\n", false, &why));
