@@ -145,9 +145,9 @@ static void stats(struct ax_http_request *req)
 	DL_COUNT(parked, p, n);
 	char *body = ax_sprintf(ax_http_arena(req),
 		"{\"parked\":%u,\"gone\":%llu,\"connections\":%u,\"requests\":%u,\"refused\":%llu,\"total\":%llu,"
-		"\"resident_kb\":%ld}",
+		"\"bodies_bytes\":%zu,\"resident_kb\":%ld}",
 		n, (unsigned long long)gone, s.connections, s.requests, (unsigned long long)s.refused_total,
-		(unsigned long long)s.requests_total, resident_kb());
+		(unsigned long long)s.requests_total, s.bodies_bytes, resident_kb());
 	ax_http_respond(req, 200, text, body, strlen(body));
 }
 

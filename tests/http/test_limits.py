@@ -47,11 +47,12 @@ def test_bodies_in_all(start):
     server = start(bodies_max_bytes=3 * MIB, linger_ms=100)
     half = b"POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 999999
     clients = [server.client().send(half) for _ in range(3)]
-    server.wait(lambda s: s["connections"] == 4)
+    server.wait(lambda s: s["bodies_bytes"] == 3 * 999999)
     assert server.ask(post("/echo", b"x" * 900000)).status == 503
     for client in clients:
         assert client.ask("x").status == 200
     assert server.ask(post("/echo", b"x" * 900000)).status == 200
+    server.wait(lambda s: s["bodies_bytes"] == 0)
 
 
 def test_connections(start):

@@ -248,8 +248,8 @@ static bool count_body(struct ax_http_conn *conn)
 	struct ax_http_request *req = conn->req;
 	size_t grown = req->msg.body.len - req->body_counted_bytes;
 	req->body_counted_bytes += grown;
-	conn->server->bodies_bytes += grown;
-	return conn->server->bodies_bytes <= conn->server->config.bodies_max_bytes;
+	conn->server->stats.bodies_bytes += grown;
+	return conn->server->stats.bodies_bytes <= conn->server->config.bodies_max_bytes;
 }
 
 /* Reads requests until the bytes are used up or one has to wait for an answer; returns the bytes used. */

@@ -20,7 +20,7 @@ struct ax_http_request {
 	bool streaming;
 	bool chunked; /* stream with chunks; else until close */
 	bool sse;
-	size_t body_counted_bytes; /* part of bodies_bytes of the server */
+	size_t body_counted_bytes; /* part of stats.bodies_bytes */
 	void *user;
 	struct ax_arena arena;
 	char peer[INET6_ADDRSTRLEN];
@@ -103,7 +103,6 @@ struct ax_http_server {
 	struct ax_http_address *addresses;
 	uint64_t seed; /* of the hash over addresses */
 	struct ax_http_stats stats;
-	size_t bodies_bytes;
 
 	bool draining;
 	unsigned drain_ms;

@@ -154,7 +154,7 @@ void ax_http_request_detach(struct ax_http_request *req)
 	struct ax_http_conn *conn = req->conn;
 	if (conn == NULL)
 		return;
-	conn->server->bodies_bytes -= req->body_counted_bytes;
+	conn->server->stats.bodies_bytes -= req->body_counted_bytes;
 	if (req->delivered)
 		conn->server->stats.requests--;
 	conn->req = NULL;

@@ -8,7 +8,9 @@
 #include "base/num.h"
 #include "base/rfc3339.h"
 
-enum { BACKLOG = 1024, WATCH_MS = 500, MIB = 1024 * 1024 };
+enum { BACKLOG = 1024, WATCH_MS = 500 };
+
+static const size_t mib = 1024 * 1024;
 
 void ax_http_config_init(struct ax_http_config *config)
 {
@@ -18,9 +20,9 @@ void ax_http_config_init(struct ax_http_config *config)
 		.query_max_bytes = 4096,
 		.headers_max_bytes = 16384,
 		.headers_max = 100,
-		.body_max_bytes = MIB,
-		.bodies_max_bytes = 256 * MIB,
-		.stream_max_bytes = MIB,
+		.body_max_bytes = mib,
+		.bodies_max_bytes = 256 * mib,
+		.stream_max_bytes = mib,
 		.connections_max = 16384,
 		.connections_per_address_max = 4096,
 		.headers_ms = 10000,

@@ -15,8 +15,9 @@
  * first, on_gone tells; the request still has to be ended, which then only frees it (ax_http_discard says it shortest).
  * No callback is ever called from inside a function of this header.
  *
- * A client that leaves is noticed within a second, unless it had sent more than the socket buffers hold behind a
- * request that waits: then TCP cannot deliver its goodbye before the answer. */
+ * A client that leaves, or closes its sending side while its request waits, is noticed within a second, unless it had
+ * sent more than the socket buffers hold behind a request that waits: then TCP cannot deliver its goodbye before the
+ * answer. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -120,6 +121,7 @@ void ax_http_server_free(struct ax_http_server *server);
 struct ax_http_stats {
 	unsigned connections; /* open now */
 	unsigned requests;    /* with a handler now */
+	size_t bodies_bytes;  /* in request bodies now */
 	uint64_t connections_total;
 	uint64_t requests_total;
 	uint64_t refused_total; /* answered by this layer: bad requests, limits */
