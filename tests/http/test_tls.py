@@ -70,6 +70,7 @@ def test_hostile_request(start, certs):
     assert client.ask("GET / HTTP/1.1\r\n\r\n").status == 400 and client.is_closed()
 
 
+@pytest.mark.filterwarnings("ignore:ssl.TLSVersion")
 def test_old_versions_are_refused(start, certs):
     server = start(**tls_config(certs))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
