@@ -305,7 +305,7 @@ static void begin(struct axw_attempt *a)
 	}
 	axw_attempt_ref(a); /* the function's */
 	w->functions_out++;
-	if (axw_pool_run(w->pool, run_function, a) < 0) {
+	if (ax_pool_run(w->pool, run_function, a) < 0) {
 		w->functions_out--;
 		axw_attempt_unref(a);
 		finish_at_once(a, AXW_FAILED, "the worker could not start a thread");

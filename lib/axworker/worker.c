@@ -264,7 +264,7 @@ static void init_loop(struct axw *w)
 		w->servers[i].retry.data = &w->servers[i];
 	}
 	w->curl = ax_curl_loop_new(&w->loop, 2L * w->n_servers + 2, 0);
-	w->pool = axw_pool_new();
+	w->pool = ax_pool_new(0);
 }
 
 static void init_defaults(struct axw *w)
@@ -382,7 +382,7 @@ static void look_at_disk(struct axw *w)
 
 /* ---- the end */
 
-static void enter(struct axw *w, int phase, int64_t within_ms)
+static void enter(struct axw *w, enum phase phase, int64_t within_ms)
 {
 	w->phase = phase;
 	w->phase_end_ms = ax_add_sat(ax_boottime_ms(), within_ms);
@@ -568,7 +568,7 @@ void axw_free(struct axw *w)
 		next_post = post->next;
 		free(post);
 	}
-	axw_pool_close(w->pool);
+	ax_pool_close(w->pool);
 	AX_ASSERT(uv_loop_close(&w->loop) == 0);
 	uv_mutex_destroy(&w->lock);
 	uv_cond_destroy(&w->stop_asked);

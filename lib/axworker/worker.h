@@ -7,14 +7,17 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <uthash.h>
 #include <uv.h>
+#include "base/num.h"
+/* uthash's own hash falls through its switch in a way that clang does not take for meant. */
+#define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)ax_hash_bytes((key), (len)))
+#include <uthash.h>
 #include "adapters/curl/curl_loop.h"
 #include "axworker.h"
 #include "base/buf.h"
-#include "pool.h"
 #include "queue.h"
 #include "spool.h"
+#include "sys/pool.h"
 
 enum {
 	AXW_NAME_MAX = 64,
@@ -138,6 +141,9 @@ struct seen {
 	UT_hash_handle hh;
 };
 
+/* How a worker ends: it finishes what runs, stops what does not finish, reports the rest, says goodbye. */
+enum phase { OPEN, FINISHING, STOPPING, REPORTING, LEAVING, CLOSED };
+
 struct post {
 	void (*fn)(struct axw *w, void *arg);
 	void *arg;
@@ -173,7 +179,7 @@ struct axw {
 	bool started;
 	struct ax_curl_loop *curl;
 	struct axw_spool *spool;
-	struct axw_pool *pool;
+	struct ax_pool *pool;
 	int lock_fd; /* of the state folder */
 
 	struct axw_attempt *attempts; /* by id */
@@ -192,7 +198,7 @@ struct axw {
 	int64_t report_backoff_ms;
 	size_t report_items_max;
 
-	enum { OPEN, FINISHING, STOPPING, REPORTING, LEAVING, CLOSED } phase;
+	enum phase phase;
 	bool draining;                      /* from FINISHING on */
 	bool closing;                       /* CLOSED: no more calls */
 	int64_t drain_end_ms, phase_end_ms; /* boottime */

@@ -45,6 +45,18 @@ static void set_descriptors(int dir_fd, int out_fd, int report_fd)
 		fail(report_fd, AX_STAGE_SETUP);
 }
 
+/* No core files, and the soft limit of descriptors that programs expect; the worker raised its own. */
+static void set_limits(void)
+{
+	struct rlimit core = { 0, 0 };
+	struct rlimit files;
+	setrlimit(RLIMIT_CORE, &core);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > 1024) {
+		files.rlim_cur = 1024;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
 static void join_cgroup(const char *leaf, int report_fd)
 {
 	int dir = open(leaf, O_DIRECTORY | O_CLOEXEC);
@@ -70,8 +82,7 @@ _Noreturn static void become_program(
 	reset_signals();
 	set_descriptors(dir_fd, out_fd, report_fd);
 	umask(077);
-	struct rlimit no_core = { 0, 0 };
-	setrlimit(RLIMIT_CORE, &no_core);
+	set_limits();
 	if (opt->cgroup)
 		join_cgroup(opt->cgroup, report_fd);
 	drop_rights(opt, report_fd);

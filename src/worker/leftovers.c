@@ -13,27 +13,27 @@
 
 enum { ENVIRON_MAX = 256 << 10, ROUNDS = 5 };
 
-static bool has_entry(const char *environ, size_t len, const char *entry)
+static bool has_entry(const char *env, size_t len, const char *entry)
 {
 	size_t n = strlen(entry) + 1;
-	const char *found = memmem(environ, len, entry, n);
-	return found && (found == environ || found[-1] == 0);
+	const char *found = memmem(env, len, entry, n);
+	return found && (found == env || found[-1] == 0);
 }
 
 static bool belongs(const char *pid, const char *gid_entry, const char *fence_entry)
 {
-	static char environ[ENVIRON_MAX];
+	static char env[ENVIRON_MAX];
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	size_t len = 0;
-	for (ssize_t n; len < sizeof(environ) - 1 && (n = read(fd, environ + len, sizeof(environ) - 1 - len)) > 0;)
+	for (ssize_t n; len < sizeof(env) - 1 && (n = read(fd, env + len, sizeof(env) - 1 - len)) > 0;)
 		len += (size_t)n;
 	close(fd);
-	environ[len] = 0;
-	return has_entry(environ, len + 1, gid_entry) && has_entry(environ, len + 1, fence_entry);
+	env[len] = 0;
+	return has_entry(env, len + 1, gid_entry) && has_entry(env, len + 1, fence_entry);
 }
 
 static int kill_round(const char *gid_entry, const char *fence_entry)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -14,7 +15,9 @@
 #include "axworker.h"
 #include "base/arena.h"
 #include "exec.h"
+#include "http.h"
 #include "options.h"
+#include "plugin.h"
 #include "policy.h"
 #include "version.h"
 
@@ -24,6 +27,7 @@ struct program {
 	struct policy policy;
 	struct axw *worker;
 	struct exec *exec;
+	struct http *http;
 	int signal_fd;
 	int parent_fd; /* pidfd of the parent that a --dev worker ends with, or -1 */
 };
@@ -68,6 +72,7 @@ static void close_executors(void *user)
 {
 	struct program *p = user;
 	exec_close(p->exec);
+	http_close(p->http);
 }
 
 static void block_signals(struct program *p)
@@ -79,6 +84,16 @@ static void block_signals(struct program *p)
 	pthread_sigmask(SIG_BLOCK, &set, NULL); /* before any thread is made: all inherit it */
 	signal(SIGPIPE, SIG_IGN);
 	p->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+/* Thousands of calls at a time are as many sockets. ax-exec gives tasks the usual limit back. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 }
 
 static void load_policy(struct program *p)
@@ -110,7 +125,11 @@ static void start(struct program *p)
 	p->worker = axw_new(&options, error, sizeof(error));
 	if (!p->worker)
 		cannot_start(error);
+	p->http = http_new(p->worker, &p->policy, p->options.server);
 	p->exec = exec_new(p->worker, &p->policy, p->options.state, p->options.shim);
+	struct ax_err err;
+	if (p->options.plugin && plugin_load(p->worker, p->options.plugin, &err) != AX_OK)
+		cannot_start(err.msg);
 	axw_on_close(p->worker, close_executors, p);
 	if (axw_start(p->worker) < 0 || pthread_create(&watcher, NULL, watch_signals, p) != 0)
 		cannot_start("no threads can be had");
@@ -125,6 +144,7 @@ int main(int argc, char **argv)
 	if (p.options.dev)
 		p.parent_fd = (int)syscall(SYS_pidfd_open, getppid(), 0);
 	block_signals(&p);
+	raise_descriptors();
 	load_policy(&p);
 	start(&p);
 	int end = axw_wait(p.worker);
@@ -133,6 +153,7 @@ int main(int argc, char **argv)
 	p.worker = NULL;
 	pthread_mutex_unlock(&p.lock);
 	exec_free(p.exec);
+	http_free(p.http);
 	policy_done(&p.policy);
 	free(p.options.tags);
 	return end;

@@ -1,4 +1,4 @@
-#include "pool.h"
+#include "sys/pool.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@ struct job {
 	struct job *next;
 };
 
-struct axw_pool {
+struct ax_pool {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct job *head;
@@ -23,17 +23,18 @@ struct axw_pool {
 	int waiting; /* jobs in the list */
 	int idle;
 	int threads;
+	int threads_max;
 	bool closing;
 };
 
-static void destroy(struct axw_pool *p)
+static void destroy(struct ax_pool *p)
 {
 	pthread_mutex_destroy(&p->lock);
 	pthread_cond_destroy(&p->wake);
 	free(p);
 }
 
-static struct job *wait_for_job(struct axw_pool *p)
+static struct job *wait_for_job(struct ax_pool *p)
 {
 	struct timespec until;
 	clock_gettime(CLOCK_MONOTONIC, &until);
@@ -55,7 +56,7 @@ static struct job *wait_for_job(struct axw_pool *p)
 
 static void *thread_main(void *arg)
 {
-	struct axw_pool *p = arg;
+	struct ax_pool *p = arg;
 	pthread_mutex_lock(&p->lock);
 	for (struct job *job; (job = wait_for_job(p));) {
 		pthread_mutex_unlock(&p->lock);
@@ -70,9 +71,10 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-struct axw_pool *axw_pool_new(void)
+struct ax_pool *ax_pool_new(int threads_max)
 {
-	struct axw_pool *p = ax_malloc(sizeof(*p));
+	struct ax_pool *p = ax_malloc(sizeof(*p));
+	p->threads_max = threads_max;
 	pthread_condattr_t attr;
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -81,7 +83,7 @@ struct axw_pool *axw_pool_new(void)
 	return p;
 }
 
-static int add_thread(struct axw_pool *p)
+static int add_thread(struct ax_pool *p)
 {
 	pthread_t thread;
 	pthread_attr_t attr;
@@ -94,12 +96,13 @@ static int add_thread(struct axw_pool *p)
 	return rc;
 }
 
-int axw_pool_run(struct axw_pool *p, void (*work)(void *arg), void *arg)
+int ax_pool_run(struct ax_pool *p, void (*work)(void *arg), void *arg)
 {
 	struct job *job = ax_malloc(sizeof(*job));
 	*job = (struct job){ .work = work, .arg = arg };
 	pthread_mutex_lock(&p->lock);
-	int rc = p->waiting < p->idle ? 0 : add_thread(p);
+	bool enough = p->waiting < p->idle || (p->threads_max && p->threads == p->threads_max);
+	int rc = enough ? 0 : add_thread(p);
 	if (rc == 0) {
 		if (p->tail)
 			p->tail->next = job;
@@ -115,7 +118,7 @@ int axw_pool_run(struct axw_pool *p, void (*work)(void *arg), void *arg)
 	return rc ? -1 : 0;
 }
 
-void axw_pool_close(struct axw_pool *p)
+void ax_pool_close(struct ax_pool *p)
 {
 	pthread_mutex_lock(&p->lock);
 	p->closing = true;

@@ -1,0 +1,258 @@
+#include "http_spec.h"
+
+#include <ctype.h>
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "base/num.h"
+
+enum { URL_MAX = 8192, HOST_MAX = 253, VALUE_MAX = 8192 };
+
+/* ---- the task's parameter */
+
+static bool is_token(const char *s)
+{
+	if (!*s)
+		return false;
+	for (; *s; s++) {
+		if (!isalnum((unsigned char)*s) && !strchr("!#$%&'*+-.^_`|~", *s))
+			return false;
+	}
+	return true;
+}
+
+static bool is_value(const char *s)
+{
+	if (strlen(s) > VALUE_MAX)
+		return false;
+	for (; *s; s++) {
+		if ((unsigned char)*s < 0x20 && *s != '\t')
+			return false;
+		if (*s == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+/* Ours to set: the connection's own, and those by which the target knows the run. */
+static bool is_reserved(const char *name)
+{
+	static const char *const names[] = { "Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive",
+		"Upgrade", "TE", "Trailer", "Expect", "Proxy-Authorization", "Proxy-Connection", "Idempotency-Key",
+		"traceparent" };
+	for (size_t i = 0; i < AX_COUNT(names); i++) {
+		if (strcasecmp(name, names[i]) == 0)
+			return true;
+	}
+	return strncasecmp(name, "AX-", 3) == 0;
+}
+
+static enum ax_status read_headers(json_t *given, struct ax_arena *arena, struct http_spec *spec, struct ax_err *err)
+{
+	const char *name;
+	json_t *value;
+	if (given && !json_is_object(given))
+		return ax_fail(err, AX_INVALID, "headers", "headers is an object of strings");
+	if (json_object_size(given) > HTTP_HEADERS_MAX)
+		return ax_fail(err, AX_INVALID, "headers", "more than %d headers", HTTP_HEADERS_MAX);
+	json_object_foreach(given, name, value)
+	{
+		if (!is_token(name) || !json_is_string(value) || !is_value(json_string_value(value)))
+			return ax_fail(err, AX_INVALID, "headers", "the header '%.40s' cannot be sent", name);
+		if (is_reserved(name))
+			return ax_fail(err, AX_INVALID, "headers", "the header %.40s is set by AX", name);
+		spec->headers[spec->n_headers++] =
+			(struct http_header){ ax_strdup(arena, name), ax_strdup(arena, json_string_value(value)) };
+	}
+	return AX_OK;
+}
+
+static bool has_header(const struct http_spec *spec, const char *name)
+{
+	for (size_t i = 0; i < spec->n_headers; i++) {
+		if (strcasecmp(spec->headers[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void read_body(json_t *body, struct ax_arena *arena, struct http_spec *spec)
+{
+	const char *type = "text/plain; charset=utf-8";
+	if (!body)
+		return;
+	if (json_is_string(body)) {
+		spec->body = ax_strdup(arena, json_string_value(body));
+	} else {
+		char *text = json_dumps(body, JSON_COMPACT | JSON_ENCODE_ANY);
+		spec->body = ax_strdup(arena, text);
+		free(text);
+		type = "application/json";
+	}
+	spec->body_len = strlen(spec->body);
+	if (!has_header(spec, "Content-Type") && spec->n_headers < HTTP_HEADERS_MAX)
+		spec->headers[spec->n_headers++] = (struct http_header){ "Content-Type", type };
+}
+
+static enum ax_status read_method(json_t *given, struct ax_arena *arena, struct http_spec *spec, struct ax_err *err)
+{
+	static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS" };
+	spec->method = spec->body ? "POST" : "GET";
+	if (!given)
+		return AX_OK;
+	for (size_t i = 0; json_is_string(given) && i < AX_COUNT(methods); i++) {
+		if (strcmp(json_string_value(given), methods[i]) == 0) {
+			spec->method = ax_strdup(arena, methods[i]);
+			return AX_OK;
+		}
+	}
+	return ax_fail(err, AX_INVALID, "method", "method is one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+}
+
+static enum ax_status read_success(json_t *given, struct http_spec *spec, struct ax_err *err)
+{
+	size_t i;
+	json_t *status;
+	if (given && (!json_is_array(given) || json_array_size(given) > HTTP_STATUSES_MAX))
+		return ax_fail(
+			err, AX_INVALID, "success", "success is a list of at most %d statuses", HTTP_STATUSES_MAX);
+	json_array_foreach(given, i, status)
+	{
+		json_int_t n = json_integer_value(status);
+		if (!json_is_integer(status) || n < 100 || n > 599)
+			return ax_fail(err, AX_INVALID, "success", "success is a list of statuses from 100 to 599");
+		spec->statuses[spec->n_statuses++] = (int)n;
+	}
+	return AX_OK;
+}
+
+static enum ax_status check_names(json_t *param, struct ax_err *err)
+{
+	static const char *const names[] = { "url", "method", "headers", "body", "success", "follow_redirects" };
+	const char *name;
+	json_t *value;
+	json_object_foreach(param, name, value)
+	{
+		size_t i = 0;
+		while (i < AX_COUNT(names) && strcmp(name, names[i]) != 0)
+			i++;
+		if (i == AX_COUNT(names))
+			return ax_fail(err, AX_INVALID, name, "http has no member '%.40s'", name);
+	}
+	return AX_OK;
+}
+
+static enum ax_status read_spec(json_t *param, struct ax_arena *arena, struct http_spec *spec, struct ax_err *err)
+{
+	const char *url = json_string_value(json_object_get(param, "url"));
+	json_t *follow = json_object_get(param, "follow_redirects");
+	enum ax_status st = check_names(param, err);
+	if (st != AX_OK)
+		return st;
+	if (!url)
+		return ax_fail(err, AX_INVALID, "url", "http takes an object with url");
+	spec->url = ax_strdup(arena, url);
+	if (follow &&
+		(!json_is_integer(follow) || json_integer_value(follow) < 0 ||
+			json_integer_value(follow) > HTTP_HOPS_MAX))
+		return ax_fail(err, AX_INVALID, "follow_redirects", "follow_redirects is a number from 0 to %d",
+			HTTP_HOPS_MAX);
+	spec->hops = (int)json_integer_value(follow);
+	st = read_headers(json_object_get(param, "headers"), arena, spec, err);
+	if (st == AX_OK)
+		read_body(json_object_get(param, "body"), arena, spec);
+	if (st == AX_OK)
+		st = read_method(json_object_get(param, "method"), arena, spec, err);
+	return st == AX_OK ? read_success(json_object_get(param, "success"), spec, err) : st;
+}
+
+enum ax_status http_spec_read(const char *text, struct ax_arena *arena, struct http_spec *ret_spec, struct ax_err *err)
+{
+	struct http_spec spec = { 0 };
+	json_t *param = json_loads(text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+	enum ax_status st = json_is_object(param) ? read_spec(param, arena, &spec, err)
+						  : ax_fail(err, AX_INVALID, "param", "http takes an object with url");
+	json_decref(param);
+	if (st == AX_OK)
+		*ret_spec = spec;
+	return st;
+}
+
+/* ---- a URL */
+
+static enum ax_status bad_url(struct ax_err *err, const char *what)
+{
+	return ax_fail(err, AX_INVALID, "url", "the URL cannot be called: %s", what);
+}
+
+static const char *part(CURLU *u, CURLUPart which, unsigned flags, struct ax_arena *arena)
+{
+	char *text = NULL;
+	const char *copy = NULL;
+	if (curl_url_get(u, which, &text, flags) == CURLUE_OK)
+		copy = ax_strdup(arena, text);
+	curl_free(text);
+	return copy;
+}
+
+static bool is_host(const char *s)
+{
+	if (!*s || strlen(s) > HOST_MAX)
+		return false;
+	bool v6 = strchr(s, ':') != NULL;
+	for (; *s; s++) {
+		if (v6 ? !isxdigit((unsigned char)*s) && *s != ':' && *s != '.'
+		       : !isalnum((unsigned char)*s) && !strchr(".-_", *s))
+			return false;
+	}
+	return true;
+}
+
+static enum ax_status read_parts(CURLU *u, struct ax_arena *arena, struct http_target *target, struct ax_err *err)
+{
+	const char *scheme = part(u, CURLUPART_SCHEME, 0, arena);
+	if (!scheme || (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
+		return bad_url(err, "it is neither http nor https");
+	if (part(u, CURLUPART_USER, 0, arena) || part(u, CURLUPART_PASSWORD, 0, arena) ||
+		part(u, CURLUPART_OPTIONS, 0, arena))
+		return bad_url(err, "it holds a user or password; use a header");
+	if (part(u, CURLUPART_ZONEID, 0, arena))
+		return bad_url(err, "it holds an IPv6 zone");
+	char *host = ax_strdup(arena, part(u, CURLUPART_HOST, CURLU_PUNYCODE, arena));
+	if (host && host[0] == '[') {
+		host[strlen(host) - 1] = 0;
+		host++;
+	}
+	if (!host || !is_host(host))
+		return bad_url(err, "its host is not a name or an address");
+	const char *port = part(u, CURLUPART_PORT, CURLU_DEFAULT_PORT, arena);
+	int64_t number;
+	if (!port || !ax_parse_i64(port, strlen(port), 1, 65535, &number))
+		return bad_url(err, "its port is not a number from 1 to 65535");
+	curl_url_set(u, CURLUPART_FRAGMENT, NULL, 0);
+	target->host = host;
+	target->tls = scheme[4] == 's';
+	target->port = (int)number;
+	target->url = part(u, CURLUPART_URL, CURLU_PUNYCODE, arena);
+	return target->url ? AX_OK : bad_url(err, "it is not a URL");
+}
+
+enum ax_status http_target_read(
+	const char *url, struct ax_arena *arena, struct http_target *ret_target, struct ax_err *err)
+{
+	struct http_target target = { 0 };
+	if (strlen(url) > URL_MAX)
+		return bad_url(err, "it is too long");
+	for (const char *p = url; *p; p++) {
+		if ((unsigned char)*p <= 0x20 || *p == 0x7f || *p == '\\')
+			return bad_url(err, "it holds a blank, a control character or a backslash; write those as %XX");
+	}
+	CURLU *u = curl_url();
+	enum ax_status st = curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK ? read_parts(u, arena, &target, err)
+										: bad_url(err, "it is not a URL");
+	curl_url_cleanup(u);
+	if (st == AX_OK)
+		*ret_target = target;
+	return st;
+}

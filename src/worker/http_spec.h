@@ -1,0 +1,46 @@
+#ifndef AX_WORKER_HTTP_SPEC_H
+#define AX_WORKER_HTTP_SPEC_H
+
+/* What an HTTP task asks for, and where a URL leads. */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/arena.h"
+#include "base/err.h"
+
+enum { HTTP_HOPS_MAX = 3, HTTP_HEADERS_MAX = 64, HTTP_STATUSES_MAX = 32 };
+
+struct http_header {
+	const char *name;
+	const char *value;
+};
+
+struct http_spec {
+	const char *url;
+	const char *method;
+	struct http_header headers[HTTP_HEADERS_MAX];
+	size_t n_headers;
+	const char *body; /* or NULL */
+	size_t body_len;
+	int statuses[HTTP_STATUSES_MAX]; /* that count as success */
+	size_t n_statuses;               /* 0: 200-299 */
+	int hops;                        /* redirects that may be followed */
+};
+
+/* Reads the task's `param`; everything lives in the arena. */
+enum ax_status http_spec_read(
+	const char *param, struct ax_arena *arena, struct http_spec *ret_spec, struct ax_err *err);
+
+struct http_target {
+	const char *url;  /* as it will be called, without fragment */
+	const char *host; /* ASCII, without brackets */
+	bool tls;
+	int port;
+};
+
+/* Takes a URL apart and refuses what leaves room for two readings. */
+enum ax_status http_target_read(
+	const char *url, struct ax_arena *arena, struct http_target *ret_target, struct ax_err *err);
+
+#endif

@@ -1,0 +1,520 @@
+"""What goes wrong: workers, shims, tasks and servers that die, stall, repeat themselves or disappear."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from shim import alive, wait_for
+from test_shim import DAEMON, DEAF, FOREVER, python
+
+
+def leader(server, gid):
+    """The pid that the task printed first."""
+    return int(server.wait(lambda: server.output(gid).strip() and server.output(gid)).split()[0])
+
+
+SLEEPY = "import os, time; print(os.getpid(), flush=True); time.sleep(%s); print('done', flush=True)"
+
+
+# ---- death of a worker
+
+def test_killed_worker_is_restarted_and_adopts_what_runs(server, start_worker):
+    worker = start_worker(server)
+    gid = server.give(param={"argv": python(SLEEPY % 2)})
+    pid = leader(server, gid)
+    worker.kill()
+    worker.start()
+    server.wait(lambda: len(server.registrations) == 2)
+    assert server.registrations[1]["running"] == [{"gid": gid, "fence": 1}]
+    assert server.registrations[1]["incarnation"] != server.registrations[0]["incarnation"]
+    assert alive(pid)
+    result = server.result(gid)
+    assert result["outcome"] == "success" and result["duration_ms"] >= 2000
+    assert server.output(gid) == f"{pid}\ndone\n"
+    wait_for(lambda: worker.attempts() == [])
+    assert len(server.said(gid, "result")) == 1
+
+
+def test_result_of_a_task_that_ended_while_no_worker_was_there(server, start_worker):
+    worker = start_worker(server)
+    gid = server.give(param={"argv": python(SLEEPY % 0.5)})
+    pid = leader(server, gid)
+    worker.kill()
+    wait_for(lambda: not alive(pid))
+    worker.start()
+    assert server.result(gid)["outcome"] == "success"
+    assert server.output(gid).endswith("done\n")
+    assert len(server.said(gid, "result")) == 1
+
+
+def test_dead_worker_does_not_leave_tasks_beyond_their_lease(quick_server, start_worker):
+    worker = start_worker(quick_server, dev=False, policy=exec_policy())
+    gid = quick_server.give(param={"argv": ["/bin/sh", "-c", "trap '' TERM; while :; do sleep 1; done"]})
+    quick_server.wait_said(gid, "started")
+    folder = worker.state / "attempts" / f"{gid}-1"
+    pid = int(wait_for(lambda: (folder / "started").exists() and (folder / "started").read_text()).split("pid=")[1].split()[0])
+    worker.kill()
+    assert alive(pid)
+    wait_for(lambda: not alive(pid), 4)
+    worker.start()
+    quick_server.wait(lambda: len(quick_server.registrations) == 2)
+    assert quick_server.registrations[1]["running"] == []  # lost, and the server is not told otherwise
+    wait_for(lambda: worker.attempts() == [])
+    assert quick_server.said(gid, "result") == []
+
+
+def exec_policy(**more):
+    """Process tasks outside of --dev; as root they need a user to run as."""
+    users = {"users": ["nobody"]} if os.geteuid() == 0 else {}
+    return {"allow_exec": True, **users, **more}
+
+
+# ---- death of a shim or a task
+
+def test_killed_task_is_a_failure_with_its_signal(server, start_worker):
+    start_worker(server)
+    gid = server.give(param={"argv": python(SLEEPY % 60)})
+    os.kill(leader(server, gid), signal.SIGKILL)
+    result = server.result(gid)
+    assert (result["outcome"], result["code"], result["signal"]) == ("failed", 137, "SIGKILL")
+    assert "SIGKILL" in result["message"]
+
+
+def test_killed_shim_takes_all_of_the_task_along(server, start_worker, tmp_path):
+    worker = start_worker(server)
+    note = tmp_path / "daemon"
+    gid = server.give(param={"argv": python(DAEMON + "print(os.getpid(), flush=True)\n" + FOREVER, note)})
+    pid = leader(server, gid)
+    daemon = int(note.read_text())
+    started = (worker.state / "attempts" / f"{gid}-1" / "started").read_text()
+    os.kill(int(started.split("shim=")[1].split()[0]), signal.SIGKILL)
+    result = server.result(gid)
+    assert result["outcome"] == "failed" and "ax-exec" in result["message"]
+    wait_for(lambda: not alive(pid) and not alive(daemon))
+    wait_for(lambda: worker.attempts() == [])
+
+
+def test_worker_and_shim_killed_together(server, start_worker, tmp_path):
+    worker = start_worker(server)
+    note = tmp_path / "daemon"
+    gid = server.give(param={"argv": python(DAEMON + "print(os.getpid(), flush=True)\n" + FOREVER, note)})
+    leader(server, gid)
+    daemon = int(note.read_text())
+    started = (worker.state / "attempts" / f"{gid}-1" / "started").read_text()
+    worker.kill()
+    os.kill(int(started.split("shim=")[1].split()[0]), signal.SIGKILL)
+    worker.start()
+    server.wait(lambda: len(server.registrations) == 2)
+    assert server.registrations[1]["running"] == []
+    wait_for(lambda: not alive(daemon) and worker.attempts() == [])
+    assert server.said(gid, "result") == []
+
+
+def test_daemon_children_end_with_the_task(server, start_worker, tmp_path):
+    start_worker(server)
+    note = tmp_path / "daemon"
+    gid = server.give(param={"argv": python(DAEMON, note)})
+    assert server.result(gid)["outcome"] == "success"
+    assert not alive(int(note.read_text()))
+
+
+# ---- output
+
+def test_output_flood(server, start_worker):
+    worker = start_worker(server)
+    code = ("import os\nb = (b'%07d' + b'.' * 1016 + b'\\n')\nfor i in range(100000): os.write(1, b.replace(b'%07d', b'%07d' % i))\n"
+            "os.write(1, b'the end')")
+    gid = server.give(param={"argv": python(code)})
+    assert server.result(gid, 60)["outcome"] == "success"
+    text = server.output(gid)
+    assert text.startswith("0000000....") and text.endswith("the end")
+    assert 1024 * 1024 <= len(text) <= 1792 * 1024 + 200
+    assert "bytes of output were not kept]" in text
+    assert text.count("\n0000001.") == 1 and "\n0099999." in text
+    assert rss_kb(worker.process.pid) < 64 * 1024
+
+
+def rss_kb(pid):
+    with open(f"/proc/{pid}/status") as f:
+        return int(next(line for line in f if line.startswith("VmRSS")).split()[1])
+
+
+def test_output_is_streamed_while_the_task_runs_and_is_always_text(server, start_worker):
+    start_worker(server)
+    code = (r"import os, time; os.write(1, b'caf\xc3'); time.sleep(0.6); os.write(1, b'\xa9 \xff\x00\x1b[31m\xed\xa0\x80\n');"
+            "time.sleep(60)")
+    gid = server.give(param={"argv": python(code)})
+    server.wait(lambda: server.output(gid).endswith("\n"))
+    assert server.output(gid).startswith("café \ufffd\u2400\x1b[31m\ufffd")
+    assert server.said(gid, "result") == []
+
+
+# ---- servers that are away, slow or say no
+
+def test_result_waits_for_the_server(server, start_worker):
+    worker = start_worker(server)
+    gid = server.give(param={"argv": python(SLEEPY % 0.3)})
+    server.wait_said(gid, "started")
+    server.down()
+    wait_for(lambda: worker.attempts() == [])  # it ended, and its result is in the spool
+    server.up()
+    assert server.result(gid)["outcome"] == "success"
+    assert server.output(gid).endswith("done\n")
+
+
+def test_result_survives_the_worker_while_the_server_is_away(server, start_worker):
+    worker = start_worker(server)
+    gid = server.give(param={"argv": ["/bin/sh", "-c", "sleep 0.3; exit 9"]})
+    server.wait_said(gid, "started")
+    server.down()
+    wait_for(lambda: worker.attempts() == [])
+    worker.kill()
+    worker.start()
+    server.up()
+    result = server.result(gid)
+    assert (result["outcome"], result["code"]) == ("failed", 9)
+    assert server.registrations[-1]["running"] == [{"gid": gid, "fence": 1}]
+    worker.stop()
+    before = len(server.said(gid, "result"))
+    worker.start()  # delivered once, it is gone
+    server.wait(lambda: len(server.registrations) >= 3)
+    assert server.registrations[-1]["running"] == [] and len(server.said(gid, "result")) == before
+
+
+def test_lease_lost_ends_the_task_and_reports_nothing(quick_server, start_worker):
+    worker = start_worker(quick_server)
+    gid = quick_server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    pid = leader(quick_server, gid)
+    quick_server.down()
+    started = time.monotonic()
+    wait_for(lambda: not alive(pid), 5)
+    assert time.monotonic() - started < 1.5 + 1.5  # unreachable_ms, and a second's tick
+    wait_for(lambda: worker.attempts() == [])
+    quick_server.up()
+    quick_server.wait(lambda: len(quick_server.polls) > 0)
+    second = quick_server.give(param={"argv": ["/bin/true"]})
+    assert quick_server.result(second)["outcome"] == "success"
+    assert quick_server.said(gid, "result") == []
+
+
+def test_on_unreachable_continue_goes_on(quick_server, start_worker):
+    start_worker(quick_server)
+    gid = quick_server.give(param={"argv": python(SLEEPY % 3)}, on_unreachable="continue")
+    pid = leader(quick_server, gid)
+    quick_server.down()
+    time.sleep(2.2)  # longer than unreachable_ms: this is the time that must pass
+    assert alive(pid)
+    quick_server.up()
+    assert quick_server.result(gid)["outcome"] == "success"
+
+
+def test_lease_is_renewed_by_answered_heartbeats(quick_server, start_worker):
+    start_worker(quick_server)
+    gid = quick_server.give(param={"argv": python(SLEEPY % 3)})
+    assert quick_server.result(gid)["outcome"] == "success"
+    assert len(quick_server.said(gid, "heartbeat")) >= 5
+
+
+def test_runs_that_come_too_late_are_dropped(start_worker):
+    from fake_server import FakeServer
+    server = FakeServer(start_within_ms=300, poll_wait_ms=2000)
+    try:
+        server.delay_poll_answer = 0.5
+        worker = start_worker(server)
+        gid = server.give(param={"argv": ["/bin/true"]})
+        worker.wait_log("run_dropped")
+        server.delay_poll_answer = 0
+        second = server.give(param={"argv": ["/bin/true"]})
+        assert server.result(second)["outcome"] == "success"
+        assert server.said(gid, "started") == [] and server.said(gid, "result") == []
+    finally:
+        server.close()
+
+
+def test_duplicate_deliveries_run_once(server, start_worker, tmp_path):
+    start_worker(server)
+    server.duplicate_polls = True
+    note = tmp_path / "ran"
+    gid = server.give(param={"script": f"echo x >> {note}"})
+    assert server.result(gid)["outcome"] == "success"
+    server.give(gid=gid, param={"script": f"echo again >> {note}"})  # the same gid and fence, after its end
+    second = server.give(param={"argv": ["/bin/true"]})
+    server.result(second)
+    assert note.read_text() == "x\n"
+
+
+def test_newer_fence_ends_the_older_attempt(server, start_worker):
+    start_worker(server)
+    gid = server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    pid = leader(server, gid)
+    server.give(gid=gid, fence=2, attempt=1, param={"argv": ["/bin/echo", "second"]})
+    result = server.result(gid)
+    assert (result["fence"], result["outcome"]) == (2, "success")
+    assert not alive(pid)
+
+
+def test_cancel_by_stop_list_and_by_verdict(quick_server, start_worker):
+    start_worker(quick_server)
+    gid = quick_server.give(param={"argv": python(FOREVER)})
+    quick_server.wait_said(gid, "started")
+    quick_server.stops = [{"gid": gid, "fence": 1, "reason": "cancel"}]
+    assert quick_server.result(gid)["outcome"] == "cancelled"
+    gid = quick_server.give(param={"argv": python(FOREVER)})
+    quick_server.wait_said(gid, "started")
+    quick_server.verdict = lambda item: "stop" if item["type"] == "heartbeat" else "applied"
+    assert quick_server.result(gid)["outcome"] == "cancelled"
+
+
+def test_late_and_unknown_stops_do_no_harm(quick_server, start_worker):
+    start_worker(quick_server)
+    done = quick_server.give(param={"argv": ["/bin/true"]})
+    quick_server.result(done)
+    quick_server.stops = [{"gid": done, "fence": 1, "reason": "cancel"}, {"gid": "77", "fence": 3, "reason": "lost"},
+                          {"gid": "nonsense", "fence": 1, "reason": "lost"}]
+    gid = quick_server.give(param={"argv": python(SLEEPY % 1)})
+    assert quick_server.result(gid)["outcome"] == "success"
+    assert len(quick_server.said(done, "result")) == 1
+
+
+def test_late_verdict_ends_the_attempt(quick_server, start_worker):
+    worker = start_worker(quick_server)
+    gid = quick_server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    pid = leader(quick_server, gid)
+    quick_server.verdict = lambda item: "late" if item["type"] == "heartbeat" else "applied"
+    wait_for(lambda: not alive(pid))
+    wait_for(lambda: worker.attempts() == [])
+    assert quick_server.said(gid, "result") == []
+
+
+def test_confirmed_start_waits_for_the_verdict(server, start_worker, tmp_path):
+    start_worker(server)
+    note = tmp_path / "ran"
+    gid = server.give(param={"script": f"echo x > {note}"}, start="confirmed")
+    assert server.result(gid)["outcome"] == "success" and note.exists()
+    note.unlink()
+    server.verdict = lambda item: "late" if item["type"] == "started" else "applied"
+    gid = server.give(param={"script": f"echo x > {note}"}, start="confirmed")
+    server.wait_said(gid, "started")
+    server.verdict = lambda item: "applied"
+    second = server.give(param={"argv": ["/bin/true"]})
+    server.result(second)
+    assert not note.exists() and server.said(gid, "result") == []
+
+
+def test_timeout_is_term_grace_kill(server, start_worker):
+    start_worker(server)
+    polite = server.give(param={"argv": python(FOREVER)}, timeout_s=1)
+    deaf = server.give(param={"argv": python(DEAF)}, timeout_s=1, grace_s=1)
+    result = server.result(polite)
+    assert (result["outcome"], result["signal"]) == ("timeout", "SIGTERM")
+    assert 950 <= result["duration_ms"] < 1900
+    result = server.result(deaf)
+    assert (result["outcome"], result["signal"]) == ("timeout", "SIGKILL")
+    assert 1950 <= result["duration_ms"] < 3500
+    assert "1 s" in result["message"]
+
+
+def test_register_again_when_the_server_does_not_know_it(quick_server, start_worker):
+    start_worker(quick_server)
+    quick_server.wait(lambda: quick_server.polls)
+    gid = quick_server.give(param={"argv": python(SLEEPY % 1.5)})
+    quick_server.wait_said(gid, "started")
+    quick_server.status = 404
+    time.sleep(0.5)  # let it be refused a few times
+    quick_server.status = None
+    quick_server.wait(lambda: len(quick_server.registrations) >= 2)
+    assert quick_server.registrations[-1]["running"] == [{"gid": gid, "fence": 1}]
+    assert quick_server.result(gid)["outcome"] == "success"
+
+
+def test_superseded_worker_ends(quick_server, start_worker):
+    worker = start_worker(quick_server)
+    gid = quick_server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + FOREVER)})
+    pid = leader(quick_server, gid)
+    quick_server.status = 409
+    assert worker.end() == 4
+    assert not alive(pid)
+
+
+def test_refused_token_ends_the_start(server, start_worker):
+    worker = start_worker(server)
+    worker.stop()
+    (worker.state.parent / "token").write_text("wrong")
+    worker.start()
+    assert worker.end() == 3
+
+
+def test_two_servers_one_of_them_dead(server, start_worker):
+    from fake_server import FakeServer
+    second = FakeServer()
+    try:
+        worker = start_worker(f"{server.url},{second.url}")
+        server.wait(lambda: server.polls)
+        second.wait(lambda: second.polls)
+        second.next_gid = 5000
+        one = server.give(param={"argv": ["/bin/true"]})
+        two = second.give(param={"argv": ["/bin/true"]})
+        wait_for(lambda: len(server.said(one, "result") + second.said(one, "result")) == 1)
+        wait_for(lambda: len(server.said(two, "result") + second.said(two, "result")) == 1)
+        server.down()
+        three = second.give(param={"argv": ["/bin/true"]})
+        assert second.result(three, 30)["outcome"] == "success"
+        assert len(worker.log("run_received")) == 3
+    finally:
+        second.close()
+
+
+# ---- the end of a worker
+
+def test_drain_kills_what_does_not_end_in_time(server, start_worker):
+    worker = start_worker(server, "--drain-seconds", 1)
+    gid = server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    pid = leader(server, gid)
+    worker.process.terminate()
+    assert worker.end() == 0
+    assert not alive(pid) and server.leaves
+    assert server.said(gid, "result") == []  # lost, which costs no retry
+
+
+def test_second_term_ends_at_once(server, start_worker):
+    worker = start_worker(server, "--drain-seconds", 600)
+    gid = server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    pid = leader(server, gid)
+    worker.process.terminate()
+    worker.wait_log("draining")
+    worker.process.terminate()
+    assert worker.end(5) == 0
+    assert not alive(pid)
+
+
+def test_server_can_drain_a_worker(server, start_worker):
+    worker = start_worker(server)
+    server.wait(lambda: server.polls)
+    server.drain = True
+    gid = server.give(param={"argv": python(SLEEPY % 0.5)})
+    assert worker.end(20) == 0
+    assert server.result(gid, 0.1)["outcome"] == "success" and server.leaves
+
+
+def test_dev_worker_ends_with_its_parent(server, tmp_path, start_worker):
+    worker = start_worker(server)
+    server.wait(lambda: len(server.registrations) == 1)
+    worker.stop()
+    code = f"import subprocess, sys, time; p = subprocess.Popen({worker.args!r}); print(p.pid, flush=True); time.sleep(600)"
+    import subprocess
+    with open(worker.log_path, "ab") as log:
+        parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=log)
+    pid = int(parent.stdout.readline())
+    server.wait(lambda: len(server.registrations) >= 2)
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    wait_for(lambda: not alive(pid))
+
+
+def test_one_worker_per_state_folder(server, start_worker):
+    first = start_worker(server)
+    first.wait_log("registered")
+    second = start_worker(server)
+    assert second.end() == 1
+    assert "another worker uses the state folder" in first.log_path.read_text()
+
+
+# ---- policy
+
+def refusal(server, **param):
+    result = server.result(server.give(param=param))
+    assert result["outcome"] == "refused", result
+    return result["message"]
+
+
+def test_process_tasks_are_off_by_default(server, start_worker):
+    start_worker(server, dev=False)
+    assert "allow_exec" in refusal(server, argv=["/bin/true"])
+
+
+def test_scripts_need_their_own_permission(server, start_worker):
+    start_worker(server, dev=False, policy=exec_policy())
+    assert "allow_scripts" in refusal(server, script="true")
+    assert server.result(server.give(param={"argv": ["/bin/true"]}))["outcome"] == "success"
+
+
+def test_policy_limits_programs_folders_and_users(server, start_worker):
+    start_worker(server, dev=False, policy=exec_policy(programs=["/bin/true"], dirs=["/tmp"]))
+    assert "/bin/false" in refusal(server, argv=["/bin/false"])
+    assert "list" in refusal(server, argv=["/bin/../bin/true"])
+    assert "/etc" in refusal(server, argv=["/bin/true"], cwd="/etc")
+    assert "/tmp/../etc" in refusal(server, argv=["/bin/true"], cwd="/tmp/../etc")
+    assert "root" in refusal(server, argv=["/bin/true"], user="root")
+    assert "daemon" in refusal(server, argv=["/bin/true"], user="daemon")
+    assert server.result(server.give(param={"argv": ["/bin/true"], "cwd": "/tmp"}))["outcome"] == "success"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root changes users")
+def test_root_worker_never_runs_tasks_as_root(server, start_worker):
+    start_worker(server, dev=False, policy={"allow_exec": True, "users": ["nobody"]})
+    gid = server.give(param={"argv": ["/usr/bin/id", "-un"]})
+    assert server.result(gid)["outcome"] == "success"
+    assert server.output(gid) == "nobody\n"
+
+
+@pytest.mark.parametrize("name", ["LD_PRELOAD", "PATH", "BASH_ENV", "PYTHONPATH", "GIT_SSH", "NODE_OPTIONS", "IFS",
+                                  "AX_GID", "MY_SECRET", "1BAD", "A B", "JAVA_TOOL_OPTIONS", "PERL5LIB", "RUBYOPT"])
+def test_denied_environment(server, start_worker, name):
+    start_worker(server, dev=False, policy=exec_policy(deny_env=["MY_*"]))
+    assert name in refusal(server, argv=["/bin/true"], env={name: "x"})
+
+
+def test_malformed_parameters_are_refused_with_the_reason(server, start_worker):
+    start_worker(server)
+    assert "argv or script" in refusal(server)
+    assert "argv or script" in refusal(server, argv=["/bin/true"], script="true")
+    assert "absolute" in refusal(server, argv=["true"])
+    assert "argz" in refusal(server, argv=["/bin/true"], argz=1)
+    assert "1-256" in refusal(server, argv=[])
+    gid = server.give(param="text")
+    assert server.result(gid)["outcome"] == "refused"
+    gid = server.give(executor="nobody.offers.it")
+    assert server.result(gid)["outcome"] == "refused"
+
+
+def test_what_cannot_start_says_why(server, start_worker):
+    start_worker(server)
+    result = server.result(server.give(param={"argv": ["/nonexistent"]}))
+    assert result["outcome"] == "failed" and "No such file" in result["message"]
+    result = server.result(server.give(param={"argv": ["/bin/true"], "cwd": "/nonexistent"}))
+    assert result["outcome"] == "failed" and "cwd" in result["message"]
+
+
+def test_bad_options_and_policies_do_not_start(server, start_worker, tmp_path):
+    worker = start_worker(server, "--groups", "a:0")
+    assert worker.end() == 1
+    worker = start_worker(server, dev=False, policy={"allow_exce": True})
+    assert worker.end() == 1
+    assert "allow_exce" in worker.log_path.read_text()
+
+
+# ---- queue, back-pressure
+
+def test_priority_decides_the_order_in_the_queue(server, start_worker, tmp_path):
+    start_worker(server, "--groups", "default:1")
+    note = tmp_path / "order"
+    server.wait(lambda: server.polls)
+    first = server.give(param={"script": f"while [ ! -e {tmp_path}/go ]; do sleep 0.02; done"})
+    server.wait_said(first, "started")
+    low = server.give(param={"script": f"echo low >> {note}"}, priority=2)
+    server.wait_said(low, "accepted")
+    high = server.give(param={"script": f"echo high >> {note}"}, priority=9)
+    server.wait_said(high, "accepted")
+    (tmp_path / "go").write_text("")
+    server.result(low)
+    assert note.read_text() == "high\nlow\n"
+
+
+def test_slots_are_three_times_the_pool(server, start_worker):
+    start_worker(server, "--groups", "default:2,other:5")
+    server.wait(lambda: server.polls)
+    assert server.polls[0]["free"] == [{"group": "default", "slots": 6}, {"group": "other", "slots": 15}]
