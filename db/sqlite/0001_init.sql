@@ -43,12 +43,34 @@ CREATE INDEX ax_task_due ON ax_task (next_trigger_time) WHERE status = 1 AND nex
 CREATE INDEX ax_task_stuck ON ax_task (id)
   WHERE status = 1 AND next_trigger_time = 0 AND exhausted = 0 AND task_type = 1;
 
+-- Every definition that a task ever had: runs execute the one that they were born with.
 CREATE TABLE ax_task_version (
   task_id INTEGER NOT NULL,
   version INTEGER NOT NULL,
   time INTEGER NOT NULL,
   author TEXT NOT NULL,
-  definition TEXT NOT NULL, -- JSON of the definition's columns
+  group_key TEXT NOT NULL,
+  task_name TEXT NOT NULL,
+  task_type INTEGER NOT NULL,
+  cron_expr TEXT NOT NULL,
+  dialect INTEGER NOT NULL,
+  time_zone TEXT NOT NULL,
+  executor_key TEXT NOT NULL,
+  biz_param TEXT NOT NULL,
+  timeout_seconds INTEGER NOT NULL,
+  grace_seconds INTEGER NOT NULL,
+  retry_count INTEGER NOT NULL,
+  priority INTEGER NOT NULL,
+  overlap INTEGER NOT NULL,
+  overlap_max INTEGER NOT NULL,
+  misfire INTEGER NOT NULL,
+  window_seconds INTEGER NOT NULL,
+  lost_fails INTEGER NOT NULL,
+  lost_limit INTEGER NOT NULL,
+  unreachable_continues INTEGER NOT NULL,
+  start_confirmed INTEGER NOT NULL,
+  owner TEXT NOT NULL,
+  notes TEXT NOT NULL,
   PRIMARY KEY (task_id, version)
 ) STRICT, WITHOUT ROWID;
 
@@ -113,14 +135,17 @@ CREATE TABLE ax_task_log (
   UNIQUE (task_id, kind, fire_key, shard)
 ) STRICT;
 -- Live rows are found by indexes that ended rows are not part of.
+CREATE INDEX ax_task_log_open ON ax_task_log (gid, status) WHERE status < 10;
 CREATE INDEX ax_task_log_live ON ax_task_log (task_id, gid) WHERE status IN (1, 2, 3, 4);
 CREATE INDEX ax_task_log_pending ON ax_task_log (task_id, gid) WHERE status = 0;
 CREATE INDEX ax_task_log_held ON ax_task_log (task_id, gid) WHERE status = 1 AND hold = 1;
-CREATE INDEX ax_task_log_claim ON ax_task_log (group_key, executor_key, rank, gid) WHERE status = 1 AND hold = 0;
+CREATE INDEX ax_task_log_waiting ON ax_task_log (group_key, hold, executor_key, rank, gid) WHERE status = 1;
 CREATE INDEX ax_task_log_deadline ON ax_task_log (deadline_time) WHERE status < 10 AND deadline_time > 0;
-CREATE INDEX ax_task_log_given ON ax_task_log (worker, gid) WHERE status IN (2, 3);
+CREATE INDEX ax_task_log_given ON ax_task_log (worker, gid, group_key) WHERE status IN (2, 3);
 CREATE INDEX ax_task_log_asked ON ax_task_log (worker, gid) WHERE status IN (2, 3) AND cancel = 1;
+-- History: of a task, and by end for retention and counts.
 CREATE INDEX ax_task_log_history ON ax_task_log (task_id, gid);
+CREATE INDEX ax_task_log_ended ON ax_task_log (end_time, gid, status) WHERE status >= 10;
 
 -- The last guard of the state machine: an ended run stays as it ended.
 CREATE TRIGGER ax_task_log_terminal BEFORE UPDATE OF status, fence ON ax_task_log
@@ -152,7 +177,7 @@ CREATE TABLE ax_output (
   fence INTEGER NOT NULL,
   seq INTEGER NOT NULL,
   time INTEGER NOT NULL,
-  data TEXT NOT NULL,
+  data BLOB NOT NULL, -- UTF-8 that may hold NUL; as a BLOB its length is known without reading it
   PRIMARY KEY (gid, fence, seq)
 ) STRICT;
 
@@ -218,6 +243,7 @@ CREATE TABLE ax_token (
   expire_time INTEGER NOT NULL,
   last_used_time INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX ax_token_expire ON ax_token (expire_time) WHERE expire_time > 0;
 
 CREATE TABLE ax_audit (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -231,6 +257,7 @@ CREATE TABLE ax_audit (
   reason TEXT NOT NULL
 ) STRICT;
 CREATE INDEX ax_audit_object ON ax_audit (object, id);
+CREATE INDEX ax_audit_actor ON ax_audit (actor, id);
 CREATE TRIGGER ax_audit_no_update BEFORE UPDATE ON ax_audit BEGIN
   SELECT RAISE(ABORT, 'the audit log is append only');
 END;

@@ -274,7 +274,7 @@ struct ax_tx_ops {
 	enum ax_status (*worker_get)(
 		struct ax_tx *tx, const char *name, bool for_update, struct ax_worker *ret, struct ax_err *err);
 	enum ax_status (*workers)(struct ax_tx *tx, struct ax_workers *ret, struct ax_err *err);
-	/* Its groups are dropped apart. */
+	/* With its groups. */
 	enum ax_status (*worker_delete)(struct ax_tx *tx, const char *name, struct ax_err *err);
 	/* Inserts or sets pool_size, leaves `given`. */
 	enum ax_status (*worker_group_put)(

@@ -122,14 +122,21 @@ enum ax_status ax_mem_workers(struct ax_tx *tx, struct ax_workers *ret_workers, 
 	return AX_MEM_GIVE(walk, ret_workers);
 }
 
-enum ax_status ax_mem_worker_delete(struct ax_tx *tx, const char *name, struct ax_err *err)
-{
-	return ax_mem_delete(tx, AX_MEM_WORKER, &(struct ax_worker){ .name = name }, err);
-}
-
 static struct ax_worker_group worker_group_key(const char *worker, const char *group_key)
 {
 	return (struct ax_worker_group){ .worker = worker, .group_key = group_key };
+}
+
+enum ax_status ax_mem_worker_delete(struct ax_tx *tx, const char *name, struct ax_err *err)
+{
+	struct ax_mem_table *groups = ax_mem_table(tx, AX_MEM_WORKER_GROUP);
+	struct ax_worker_group probe = worker_group_key(name, "");
+	size_t first = ax_mem_seek(groups, 0, &probe);
+	enum ax_status status = ax_mem_delete(tx, AX_MEM_WORKER, &(struct ax_worker){ .name = name }, err);
+	const struct ax_worker_group *row;
+	while (status == AX_OK && (row = ax_mem_at(groups, 0, first)) != NULL && strcmp(row->worker, name) == 0)
+		status = ax_mem_replace(tx, AX_MEM_WORKER_GROUP, row, NULL, err);
+	return status;
 }
 
 enum ax_status ax_mem_worker_group_put(

@@ -1,0 +1,236 @@
+/* Transactions, batches, readers and checkpoints. */
+
+#include "adapters/sqlite/conn.h"
+#include "adapters/sqlite/handle.h"
+#include "base/err.h"
+
+enum {
+	READ_TIME_MS = 2000,
+	IDLE_PAGES = 250,        /* 1 MB: less is not worth a flush of its own */
+	WAL_PAGES = 16384,       /* 64 MB of 4 KiB pages */
+	WAL_GROWTH_PAGES = 2048, /* 8 MB more before the next attempt, when readers kept the last one from finishing */
+	READER_CHECK_STEPS = 1000, /* instructions of SQLite's machine between two looks at the clock */
+};
+
+static const struct ax_tx_ops ops = {
+#define OP(op) .op = ax_sqlite_##op,
+	AX_TX_OPS(OP)
+#undef OP
+};
+
+static enum ax_status exec(struct ax_sql_conn *conn, enum ax_sql_id id, struct ax_err *err)
+{
+	sqlite3_stmt *stmt;
+	bool more;
+	enum ax_status status = ax_sql_begin(conn, id, NULL, NONE, &stmt, err);
+	return status == AX_OK ? ax_sql_next(conn, stmt, &more, err) : status;
+}
+
+static enum ax_status call(struct ax_sql_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
+{
+	struct ax_sql_tx tx = { .tx = { &ops, arena }, .conn = conn };
+	conn->doomed = AX_OK;
+	conn->in_transaction = true;
+	enum ax_status status = fn(&tx.tx, arg, err);
+	conn->in_transaction = false;
+	return status == AX_OK ? conn->doomed : status;
+}
+
+static enum ax_status has_failed(struct ax_sql_conn *conn, struct ax_err *err)
+{
+	return ax_fail(err, AX_UNAVAILABLE, "",
+		"the disk under %s failed to write; look at it, then start the server again", conn->path);
+}
+
+/* checkpoints */
+
+static void tell(struct ax_sql_conn *conn, enum ax_log_level level, const char *event, int code)
+{
+	if (conn->log == NULL)
+		return;
+	struct ax_buf fields;
+	ax_buf_init(&fields, 4096);
+	ax_buf_printf(&fields, "\"code\":%d,\"wal_pages\":%d", code, conn->wal_pages);
+	conn->log->ops->event(conn->log, level, event, fields.data);
+	ax_buf_done(&fields);
+}
+
+static void checkpoint(struct ax_sql_conn *conn)
+{
+	int pages = 0, moved = 0;
+	int code = sqlite3_wal_checkpoint_v2(conn->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved);
+	if (code == SQLITE_OK && moved == pages) {
+		conn->wal_pages = 0;
+		conn->checkpoint_pages = WAL_PAGES;
+		return;
+	}
+	conn->checkpoint_pages = conn->wal_pages + WAL_GROWTH_PAGES;
+	if (code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY)
+		return; /* a reader needs the rest; later */
+	/* Pages whose flush failed may count as clean now: only opening the file anew, from the WAL, is safe. */
+	conn->failed = (code & 0xff) == SQLITE_IOERR;
+	tell(conn, AX_LOG_ERROR, "sqlite.checkpoint_failed", code);
+}
+
+static int count_pages(void *arg, sqlite3 *db, const char *name, int pages)
+{
+	(void)db, (void)name;
+	((struct ax_sql_conn *)arg)->wal_pages = pages;
+	return SQLITE_OK;
+}
+
+void ax_sqlite_idle(struct ax_sqlite *db)
+{
+	struct ax_sql_conn *conn = &db->conn;
+	if (!conn->in_batch && !conn->failed && conn->wal_pages >= IDLE_PAGES)
+		checkpoint(conn);
+}
+
+/* the writer */
+
+static bool is_rolled_back(struct ax_sql_conn *conn)
+{
+	return sqlite3_get_autocommit(conn->db) != 0;
+}
+
+static void roll_back(struct ax_sql_conn *conn)
+{
+	struct ax_err ignored;
+	if (!is_rolled_back(conn))
+		exec(conn, AX_SQL_ROLLBACK, &ignored);
+}
+
+static enum ax_status commit(struct ax_sql_conn *conn, struct ax_err *err)
+{
+	enum ax_status status = exec(conn, AX_SQL_COMMIT, err);
+	if (status != AX_OK) {
+		roll_back(conn);
+		if (status == AX_UNAVAILABLE) {
+			/* The commit may be in the WAL or not: only opening the file anew tells. */
+			conn->failed = true;
+			return ax_fail(err, AX_UNCERTAIN, "",
+				"%s could not be flushed: the last changes may be in it or not", conn->path);
+		}
+		return status;
+	}
+	if (conn->wal_pages >= conn->checkpoint_pages)
+		checkpoint(conn);
+	return AX_OK;
+}
+
+static enum ax_status run_alone(
+	struct ax_sql_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
+{
+	enum ax_status status = exec(conn, AX_SQL_BEGIN, err);
+	if (status != AX_OK)
+		return status;
+	status = call(conn, arena, fn, arg, err);
+	if (status == AX_OK)
+		return commit(conn, err);
+	roll_back(conn);
+	return status;
+}
+
+static enum ax_status run_as_member(
+	struct ax_sql_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
+{
+	struct ax_err ignored;
+	if (conn->batch_lost != AX_OK)
+		return ax_fail(err, conn->batch_lost, "", "an earlier failure undid the whole batch");
+	enum ax_status status = exec(conn, AX_SQL_MEMBER_BEGIN, err);
+	if (status == AX_OK) {
+		status = call(conn, arena, fn, arg, err);
+		bool keep = status == AX_OK;
+		if (!keep && !is_rolled_back(conn))
+			exec(conn, AX_SQL_MEMBER_ROLLBACK, &ignored);
+		if (!is_rolled_back(conn) && exec(conn, AX_SQL_MEMBER_COMMIT, keep ? err : &ignored) != AX_OK && keep)
+			status = conn->doomed;
+	}
+	/* Some failures (disk full, I/O) make SQLite undo everything. */
+	if (status != AX_OK && is_rolled_back(conn))
+		conn->batch_lost = status;
+	return status;
+}
+
+static enum ax_status run_writer(
+	struct ax_store *port, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
+{
+	struct ax_sql_conn *conn = (struct ax_sql_conn *)(void *)port;
+	AX_ASSERT(!conn->in_transaction);
+	if (conn->failed)
+		return has_failed(conn, err);
+	return conn->in_batch ? run_as_member(conn, arena, fn, arg, err) : run_alone(conn, arena, fn, arg, err);
+}
+
+enum ax_status ax_sqlite_batch_begin(struct ax_sqlite *db, struct ax_err *err)
+{
+	struct ax_sql_conn *conn = &db->conn;
+	AX_ASSERT(!conn->in_transaction && !conn->in_batch);
+	if (conn->failed)
+		return has_failed(conn, err);
+	enum ax_status status = exec(conn, AX_SQL_BEGIN, err);
+	conn->in_batch = status == AX_OK;
+	conn->batch_lost = AX_OK;
+	return status;
+}
+
+enum ax_status ax_sqlite_batch_commit(struct ax_sqlite *db, struct ax_err *err)
+{
+	struct ax_sql_conn *conn = &db->conn;
+	AX_ASSERT(!conn->in_transaction && conn->in_batch);
+	conn->in_batch = false;
+	if (conn->batch_lost != AX_OK)
+		return ax_fail(err, conn->batch_lost, "", "a failure of one member undid the whole batch");
+	return commit(conn, err);
+}
+
+/* readers */
+
+static int is_out_of_time(void *arg)
+{
+	return ax_sql_mono_ms() > ((struct ax_sql_conn *)arg)->until_mono_ms;
+}
+
+static enum ax_status run_reader(
+	struct ax_store *port, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
+{
+	struct ax_sql_conn *conn = (struct ax_sql_conn *)(void *)port;
+	AX_ASSERT(!conn->in_transaction);
+	conn->until_mono_ms = INT64_MAX;
+	enum ax_status status = exec(conn, AX_SQL_BEGIN_READ, err);
+	if (status != AX_OK)
+		return status;
+	conn->until_mono_ms = ax_sql_mono_ms() + READ_TIME_MS;
+	status = call(conn, arena, fn, arg, err);
+	conn->until_mono_ms = INT64_MAX;
+	roll_back(conn);
+	return status;
+}
+
+static const struct ax_store_ops writer_ops = { run_writer }, reader_ops = { run_reader };
+
+void ax_sql_use_as_writer(struct ax_sql_conn *conn)
+{
+	conn->port.ops = &writer_ops;
+	conn->checkpoint_pages = WAL_PAGES;
+	sqlite3_wal_autocheckpoint(conn->db, 0);
+	sqlite3_wal_hook(conn->db, count_pages, conn);
+}
+
+void ax_sql_use_as_reader(struct ax_sql_conn *conn)
+{
+	conn->port.ops = &reader_ops;
+	conn->reader = true;
+	conn->until_mono_ms = INT64_MAX;
+	sqlite3_progress_handler(conn->db, READER_CHECK_STEPS, is_out_of_time, conn);
+}
+
+struct ax_store *ax_sqlite_store(struct ax_sqlite *db)
+{
+	return &db->conn.port;
+}
+
+struct ax_store *ax_sqlite_reader_store(struct ax_sqlite_reader *reader)
+{
+	return &reader->conn.port;
+}

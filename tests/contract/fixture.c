@@ -1,0 +1,151 @@
+#include "fixture.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void fixture_make_folder(struct fixture *f)
+{
+	const char *base = getenv("TMPDIR");
+	snprintf(f->folder, sizeof(f->folder), "%.40s/ax-store-XXXXXX", base == NULL ? "/tmp" : base);
+	assert_non_null(mkdtemp(f->folder));
+	snprintf(f->path, sizeof(f->path), "%s/ax.db", f->folder);
+}
+
+int fixture_count_files(const struct fixture *f)
+{
+	DIR *dir = opendir(f->folder);
+	assert_non_null(dir);
+	int n = 0;
+	for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+		n += entry->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+void fixture_drop_folder(struct fixture *f)
+{
+	static const char *const suffixes[] = { "", "-wal", "-shm", "-lock", "-journal" };
+	for (size_t i = 0; i < AX_COUNT(suffixes); i++) {
+		char path[128];
+		snprintf(path, sizeof(path), "%s%s", f->path, suffixes[i]);
+		unlink(path);
+	}
+	rmdir(f->folder);
+}
+
+void fixture_open_mem(struct fixture *f)
+{
+	f->mem = ax_mem_store_new();
+	f->store = ax_mem_store_port(f->mem);
+}
+
+void fixture_open_sqlite(struct fixture *f)
+{
+	struct ax_err err = { 0 };
+	struct ax_sqlite_config config = { .path = f->path };
+	if (ax_sqlite_open(&config, &f->sqlite, &err) != AX_OK)
+		fail_msg("%s", err.msg);
+	f->store = ax_sqlite_store(f->sqlite);
+}
+
+void fixture_close(struct fixture *f)
+{
+	ax_sqlite_close(f->sqlite);
+	ax_mem_store_free(f->mem);
+	ax_arena_done(&f->arena);
+	f->sqlite = NULL;
+	f->mem = NULL;
+	f->store = NULL;
+}
+
+static enum ax_status call_body(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	(*(tx_body *)arg)(tx, err);
+	return AX_OK;
+}
+
+void in_transaction(struct fixture *f, tx_body body)
+{
+	struct ax_err err = { 0 };
+	assert_int_equal(ax_store_run(f->store, &f->arena, call_body, &body, &err), AX_OK);
+}
+
+void fill_row(const struct ax_row_type *type, struct ax_arena *arena, int seed, void *row)
+{
+	memset(row, 0, type->size);
+	for (int i = 0; i < type->n; i++) {
+		const struct ax_field *field = &type->fields[i];
+		switch ((enum ax_field_kind)field->kind) {
+		case AX_FIELD_I64:
+			ax_field_set_number(field, row, INT64_C(1000000007) * seed + i);
+			break;
+		case AX_FIELD_ENUM:
+			ax_field_set_number(field, row, 1 + (seed + i) % 2);
+			break;
+		case AX_FIELD_BOOL:
+			ax_field_set_number(field, row, (seed + i) % 2);
+			break;
+		case AX_FIELD_TEXT:
+			*ax_field_text(field, row) = ax_sprintf(arena, "%s-%d '\"\\ \xe7\xbb\x84", field->name, seed);
+			break;
+		case AX_FIELD_DATA:
+			*ax_field_text(field, row) = "a\0b\n";
+			*(int64_t *)(void *)(ax_field_text(field, row) + 1) = 4;
+			break;
+		}
+	}
+}
+
+struct ax_task plain_task(const char *group_key, const char *task_name)
+{
+	return (struct ax_task){
+		.def = {
+			.group_key = group_key,
+			.task_name = task_name,
+			.task_type = AX_TASK_SCHEDULED,
+			.cron_expr = "@hourly",
+			.time_zone = "UTC",
+			.executor_key = "x",
+			.biz_param = "{}",
+			.priority = 5,
+			.owner = "",
+			.notes = "",
+		},
+		.status = AX_TASK_ENABLED,
+		.version = 1,
+		.updated_by = "",
+	};
+}
+
+struct ax_run plain_run(int64_t gid, int64_t task_id)
+{
+	static char keys[64][24]; /* lives longer than any call that takes the row */
+	static unsigned next;
+	char *key = keys[next++ % AX_COUNT(keys)];
+	snprintf(key, sizeof(keys[0]), "%" PRId64, gid);
+	return (struct ax_run){
+		.gid = gid,
+		.task_id = task_id,
+		.group_key = "g",
+		.executor_key = "x",
+		.kind = AX_KIND_SCHEDULE,
+		.fire_key = key,
+		.status = AX_RUN_WAITING,
+		.reason = "",
+		.version = 1,
+		.worker = "",
+		.incarnation = "",
+		.result_msg = "",
+		.result = "",
+		.params = "",
+		.trace_id = "",
+		.progress_msg = "",
+	};
+}
+
+struct ax_group plain_group(const char *key)
+{
+	return (struct ax_group){ .group_key = key, .title = "", .contacts = "", .version = 1 };
+}

@@ -1,0 +1,1457 @@
+/* The contract of port/store.h, held against any store: store_contract mem | sqlite. */
+
+#include <stdio.h>
+
+#include "base/num.h"
+#include "fixture.h"
+#include "port/wrap_fault.h"
+
+static const char *kind_of_store;
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	*state = f;
+	if (strcmp(kind_of_store, "mem") == 0) {
+		fixture_open_mem(f);
+	} else {
+		fixture_make_folder(f);
+		fixture_open_sqlite(f);
+	}
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	fixture_close(f);
+	if (f->folder[0] != '\0')
+		fixture_drop_folder(f);
+	free(f);
+	return 0;
+}
+
+/* A transaction that must end with `status`. */
+static void expect_end(struct fixture *f, enum ax_status status, ax_tx_fn fn, void *arg)
+{
+	struct ax_err err = { 0 };
+	assert_int_equal(ax_store_run(f->store, &f->arena, fn, arg, &err), status);
+	if (status != AX_OK)
+		assert_int_equal(err.status, status);
+}
+
+#define ASSERT_GIDS(list, ...)                                                                                         \
+	do {                                                                                                           \
+		const int64_t wanted[] = { __VA_ARGS__ };                                                              \
+		assert_int_equal((list).n, AX_COUNT(wanted));                                                          \
+		for (int i_ = 0; i_ < (list).n; i_++)                                                                  \
+			assert_int_equal((list).at[i_].gid, wanted[i_]);                                               \
+	} while (0)
+#define ASSERT_IDS(list, ...)                                                                                          \
+	do {                                                                                                           \
+		const int64_t wanted[] = { __VA_ARGS__ };                                                              \
+		assert_int_equal((list).n, AX_COUNT(wanted));                                                          \
+		for (int i_ = 0; i_ < (list).n; i_++)                                                                  \
+			assert_int_equal((list).at[i_].id, wanted[i_]);                                                \
+	} while (0)
+#define ASSERT_SAME(type, a, b) assert_true(ax_row_equal(&(type), &(a), &(b)))
+
+/* every column survives */
+
+TX_TEST(test_task_columns)
+{
+	struct ax_task in, out;
+	fill_row(&ax_task_row, tx->arena, 1, &in);
+	in.def.priority = 10;
+	OK(task_insert, &in, &in.id);
+	OK(task_get, in.id, true, &out);
+	ASSERT_SAME(ax_task_row, in, out);
+}
+
+TX_TEST(test_version_and_epoch_columns)
+{
+	struct ax_task_version v, v_out;
+	struct ax_epoch epoch;
+	struct ax_epochs epochs;
+	fill_row(&ax_task_version_row, tx->arena, 2, &v);
+	OK(task_version_insert, &v);
+	OK(task_version_get, v.task_id, v.version, &v_out);
+	ASSERT_SAME(ax_task_version_row, v, v_out);
+	fill_row(&ax_epoch_row, tx->arena, 3, &epoch);
+	OK(epoch_append, &epoch);
+	OK(epochs, epoch.task_id, 0, 10, &epochs);
+	ASSERT_IDS(epochs, 1);
+	epoch.id = 1;
+	ASSERT_SAME(ax_epoch_row, epoch, epochs.at[0]);
+}
+
+TX_TEST(test_run_columns)
+{
+	struct ax_run in, out;
+	for (int seed = 4; seed < 6; seed++) {
+		fill_row(&ax_run_row, tx->arena, seed, &in);
+		OK(run_insert, &in);
+		OK(run_get, in.gid, false, &out);
+		ASSERT_SAME(ax_run_row, in, out);
+		OK(run_find, in.task_id, in.kind, in.fire_key, in.shard, &out);
+		ASSERT_SAME(ax_run_row, in, out);
+	}
+}
+
+TX_TEST(test_attempt_and_output_columns)
+{
+	struct ax_attempt attempt, attempt_out;
+	struct ax_output output;
+	struct ax_outputs outputs;
+	fill_row(&ax_attempt_row, tx->arena, 6, &attempt);
+	OK(attempt_put, &attempt);
+	OK(attempt_get, attempt.gid, attempt.fence, &attempt_out);
+	ASSERT_SAME(ax_attempt_row, attempt, attempt_out);
+	fill_row(&ax_output_row, tx->arena, 7, &output);
+	OK(output_append, &output);
+	OK(outputs, output.gid, 0, -1, 10, &outputs);
+	assert_int_equal(outputs.n, 1);
+	ASSERT_SAME(ax_output_row, output, outputs.at[0]);
+	assert_memory_equal(outputs.at[0].data, "a\0b\n", 5);
+}
+
+TX_TEST(test_group_and_worker_columns)
+{
+	struct ax_group group, group_out;
+	struct ax_worker worker, worker_out;
+	fill_row(&ax_group_row, tx->arena, 8, &group);
+	OK(group_insert, &group);
+	OK(group_get, group.group_key, true, &group_out);
+	ASSERT_SAME(ax_group_row, group, group_out);
+	for (int seed = 9; seed < 11; seed++) { /* the second replaces the first */
+		fill_row(&ax_worker_row, tx->arena, seed, &worker);
+		worker.name = "w";
+		OK(worker_put, &worker);
+		OK(worker_get, "w", true, &worker_out);
+		ASSERT_SAME(ax_worker_row, worker, worker_out);
+	}
+}
+
+TX_TEST(test_account_columns)
+{
+	struct ax_user user, user_out;
+	struct ax_token token, token_out;
+	fill_row(&ax_user_row, tx->arena, 11, &user);
+	OK(user_insert, &user, &user.id);
+	OK(user_find, user.name, &user_out);
+	ASSERT_SAME(ax_user_row, user, user_out);
+	fill_row(&ax_token_row, tx->arena, 12, &token);
+	OK(token_insert, &token, &token.id);
+	OK(token_find, token.hash, &token_out);
+	ASSERT_SAME(ax_token_row, token, token_out);
+}
+
+TX_TEST(test_server_audit_idem_columns)
+{
+	struct ax_server_row server;
+	struct ax_servers servers;
+	struct ax_audit_entry entry;
+	struct ax_audit_entries entries;
+	struct ax_idem idem, idem_out;
+	for (int seed = 13; seed < 15; seed++) {
+		fill_row(&ax_server_row_row, tx->arena, seed, &server);
+		server.number = 5;
+		OK(server_put, &server);
+		OK(servers, &servers);
+		assert_int_equal(servers.n, 1);
+		ASSERT_SAME(ax_server_row_row, server, servers.at[0]);
+	}
+	fill_row(&ax_audit_row, tx->arena, 15, &entry);
+	OK(audit_append, &entry);
+	OK(audit_page, NULL, NULL, 0, 10, &entries);
+	entry.id = 1;
+	ASSERT_IDS(entries, 1);
+	ASSERT_SAME(ax_audit_row, entry, entries.at[0]);
+	fill_row(&ax_idem_row, tx->arena, 16, &idem);
+	OK(idem_put, &idem);
+	OK(idem_get, idem.key, &idem_out);
+	ASSERT_SAME(ax_idem_row, idem, idem_out);
+}
+
+/* tasks */
+
+/* What an update must leave behind: the old row with every column that is not fixed taken from the new one. */
+static void mix(const struct ax_row_type *type, const void *old, const void *new, void *ret)
+{
+	memcpy(ret, old, type->size);
+	ax_row_take_changes(type, new, ret);
+}
+
+TX_TEST(test_task_update)
+{
+	struct ax_task old = plain_task("g", "a"), new, wanted, out;
+	old.last_run_gid = 77;
+	old.next_trigger_time = 500;
+	OK(task_insert, &old, &old.id);
+	fill_row(&ax_task_row, tx->arena, 3, &new);
+	new.id = old.id;
+	new.def.priority = 1;
+	GIVES(AX_CONFLICT, task_update, &new, 2, 500);
+	GIVES(AX_CONFLICT, task_update, &new, 1, 501);
+	OK(task_get, old.id, false, &out);
+	ASSERT_SAME(ax_task_row, old, out);
+	OK(task_update, &new, 1, 500);
+	mix(&ax_task_row, &old, &new, &wanted);
+	OK(task_get, old.id, false, &out);
+	ASSERT_SAME(ax_task_row, wanted, out);
+	assert_int_equal(out.last_run_gid, 77);
+	new.id = 999;
+	GIVES(AX_NOT_FOUND, task_update, &new, new.version, new.next_trigger_time);
+}
+
+TX_TEST(test_task_names_are_unique_in_a_group)
+{
+	struct ax_task a = plain_task("g", "a"), b = plain_task("g", "b"), out;
+	int64_t id;
+	OK(task_insert, &a, &a.id);
+	OK(task_insert, &b, &b.id);
+	GIVES(AX_EXISTS, task_insert, &a, &id);
+	assert_string_equal(err->field, "task_name");
+	b.def.task_name = "a";
+	GIVES(AX_EXISTS, task_update, &b, 1, 0);
+	assert_string_equal(err->field, "task_name");
+	OK(task_get, b.id, false, &out); /* the transaction goes on */
+	assert_string_equal(out.def.task_name, "b");
+	b.def.group_key = "h";
+	OK(task_update, &b, 1, 0);
+	b = plain_task("g", "A"); /* bytes are compared */
+	OK(task_insert, &b, &id);
+	b = plain_task("g", "b"); /* the old name is free */
+	OK(task_insert, &b, &id);
+}
+
+TX_TEST(test_task_ids_are_not_used_again)
+{
+	struct ax_task task = plain_task("g", "a");
+	int64_t first, second;
+	OK(task_insert, &task, &first);
+	OK(task_delete, first);
+	GIVES(AX_NOT_FOUND, task_delete, first);
+	GIVES(AX_NOT_FOUND, task_get, first, true, &task);
+	task = plain_task("g", "a");
+	OK(task_insert, &task, &second);
+	assert_int_equal(second, first + 1);
+}
+
+TX_TEST(test_task_advance_and_last_run)
+{
+	struct ax_task task = plain_task("g", "a"), wanted, out;
+	task.next_trigger_time = 100;
+	OK(task_insert, &task, &task.id);
+	wanted = task;
+	task.version = 9; /* not its business */
+	task.def.notes = "not written";
+	task.next_trigger_time = 200;
+	task.last_trigger_time = 100;
+	task.exhausted = true;
+	GIVES(AX_CONFLICT, task_advance, &task, 99);
+	OK(task_advance, &task, 100);
+	wanted.next_trigger_time = 200;
+	wanted.last_trigger_time = 100;
+	wanted.exhausted = true;
+	OK(task_get, task.id, false, &out);
+	ASSERT_SAME(ax_task_row, wanted, out);
+	OK(task_last_run, task.id, 5, AX_RUN_FAILED, 300);
+	wanted.last_run_gid = 5;
+	wanted.last_run_status = AX_RUN_FAILED;
+	wanted.last_run_end_time = 300;
+	OK(task_get, task.id, false, &out);
+	ASSERT_SAME(ax_task_row, wanted, out);
+	GIVES(AX_NOT_FOUND, task_last_run, 99, 5, AX_RUN_FAILED, 300);
+	task.id = 99;
+	GIVES(AX_NOT_FOUND, task_advance, &task, 200);
+}
+
+TX_TEST(test_tasks_page)
+{
+	static const char *const names[] = { "Report daily", "report_weekly", "clean", "100%", "Bericht \xc3\x84" };
+	struct ax_tasks page;
+	for (size_t i = 0; i < AX_COUNT(names); i++) {
+		struct ax_task task = plain_task(i % 2 == 0 ? "even" : "odd", names[i]);
+		task.status = i == 2 ? AX_TASK_PAUSED : AX_TASK_ENABLED;
+		task.def.task_type = i == 3 ? AX_TASK_EVENT : AX_TASK_SCHEDULED;
+		OK(task_insert, &task, &task.id);
+		assert_int_equal(task.id, i + 1);
+	}
+	struct ax_task_filter all = { .status = -1, .limit = 100 }, f = all;
+	OK(tasks_page, &f, &page);
+	ASSERT_IDS(page, 1, 2, 3, 4, 5);
+	f.limit = 2;
+	OK(tasks_page, &f, &page);
+	ASSERT_IDS(page, 1, 2);
+	f.after_id = 2;
+	OK(tasks_page, &f, &page);
+	ASSERT_IDS(page, 3, 4);
+	f.after_id = 5;
+	OK(tasks_page, &f, &page);
+	assert_int_equal(page.n, 0);
+	f = all;
+	f.group_key = "odd";
+	OK(tasks_page, &f, &page);
+	ASSERT_IDS(page, 2, 4);
+	f.task_name = "100%";
+	OK(tasks_page, &f, &page);
+	ASSERT_IDS(page, 4);
+	f.after_id = 4;
+	OK(tasks_page, &f, &page);
+	assert_int_equal(page.n, 0);
+	f = all;
+	f.task_name = "clean";
+	OK(tasks_page, &f, &page);
+	ASSERT_IDS(page, 3);
+	f = all;
+	f.q = "REPORT";
+	OK(tasks_page, &f, &page);
+	ASSERT_IDS(page, 1, 2);
+	f.q = "%";
+	OK(tasks_page, &f, &page);
+	ASSERT_IDS(page, 4);
+	f.q = "_";
+	OK(tasks_page, &f, &page);
+	ASSERT_IDS(page, 2);
+	f.q = "\xc3\x84";
+	OK(tasks_page, &f, &page);
+	ASSERT_IDS(page, 5);
+	f.q = "\xc3\xa4"; /* only ASCII folds */
+	OK(tasks_page, &f, &page);
+	assert_int_equal(page.n, 0);
+	f.q = "";
+	OK(tasks_page, &f, &page);
+	assert_int_equal(page.n, 5);
+	f = all;
+	f.status = AX_TASK_PAUSED;
+	OK(tasks_page, &f, &page);
+	ASSERT_IDS(page, 3);
+	f = all;
+	f.task_type = AX_TASK_EVENT;
+	OK(tasks_page, &f, &page);
+	ASSERT_IDS(page, 4);
+	f = all;
+	f.limit = 0;
+	OK(tasks_page, &f, &page);
+	assert_int_equal(page.n, 0);
+}
+
+TX_TEST(test_tasks_due)
+{
+	static const struct {
+		enum ax_task_status status;
+		int64_t next;
+	} rows[] = { { AX_TASK_ENABLED, 300 }, { AX_TASK_ENABLED, 100 }, { AX_TASK_ENABLED, 0 }, { AX_TASK_PAUSED, 50 },
+		{ AX_TASK_CREATED, 60 }, { AX_TASK_ENABLED, 100 }, { AX_TASK_ENABLED, 301 } };
+	struct ax_tasks due;
+	int64_t next = -1;
+	OK(task_next_due, &next);
+	assert_int_equal(next, 0);
+	for (size_t i = 0; i < AX_COUNT(rows); i++) {
+		struct ax_task task = plain_task("g", (const char *[]){ "1", "2", "3", "4", "5", "6", "7" }[i]);
+		task.status = rows[i].status;
+		task.next_trigger_time = rows[i].next;
+		OK(task_insert, &task, &task.id);
+	}
+	OK(task_next_due, &next);
+	assert_int_equal(next, 100);
+	OK(tasks_due, 300, 100, &due);
+	ASSERT_IDS(due, 2, 6, 1);
+	OK(tasks_due, 300, 2, &due);
+	ASSERT_IDS(due, 2, 6);
+	OK(tasks_due, 99, 2, &due);
+	assert_int_equal(due.n, 0);
+	OK(tasks_due, 300, 0, &due);
+	assert_int_equal(due.n, 0);
+	OK(tasks_due, 300, -1, &due);
+	assert_int_equal(due.n, 0);
+}
+
+TX_TEST(test_tasks_stuck)
+{
+	struct ax_tasks stuck;
+	int64_t ids[6];
+	for (int i = 0; i < 6; i++) {
+		struct ax_task task = plain_task("g", (const char *[]){ "1", "2", "3", "4", "5", "6" }[i]);
+		task.next_trigger_time = i == 1 ? 5 : 0;
+		task.exhausted = i == 2;
+		task.status = i == 3 ? AX_TASK_PAUSED : AX_TASK_ENABLED;
+		task.def.task_type = i == 4 ? AX_TASK_DELAY : AX_TASK_SCHEDULED;
+		OK(task_insert, &task, &ids[i]);
+	}
+	OK(tasks_stuck, 10, &stuck);
+	ASSERT_IDS(stuck, ids[0], ids[5]);
+	OK(tasks_stuck, 1, &stuck);
+	ASSERT_IDS(stuck, ids[0]);
+	struct ax_run run = plain_run(10, ids[0]);
+	OK(run_insert, &run);
+	OK(tasks_stuck, 10, &stuck);
+	ASSERT_IDS(stuck, ids[5]);
+	run.status = AX_RUN_SUCCESS;
+	OK(run_update, &run, 0);
+	OK(tasks_stuck, 10, &stuck);
+	ASSERT_IDS(stuck, ids[0], ids[5]);
+}
+
+TX_TEST(test_versions_and_epochs_are_paged)
+{
+	struct ax_task_versions versions;
+	struct ax_epochs epochs;
+	struct ax_task_version v;
+	fill_row(&ax_task_version_row, tx->arena, 1, &v);
+	for (int i = 1; i <= 4; i++) {
+		v.task_id = i == 4 ? 8 : 7;
+		v.version = i;
+		OK(task_version_insert, &v);
+		struct ax_epoch epoch;
+		fill_row(&ax_epoch_row, tx->arena, i, &epoch);
+		epoch.task_id = i == 2 ? 8 : 7;
+		OK(epoch_append, &epoch);
+	}
+	GIVES(AX_EXISTS, task_version_insert, &v);
+	assert_string_equal(err->field, "version");
+	GIVES(AX_NOT_FOUND, task_version_get, 7, 4, &v);
+	OK(task_versions, 7, 0, 10, &versions);
+	assert_int_equal(versions.n, 3);
+	assert_int_equal(versions.at[0].version, 3);
+	assert_int_equal(versions.at[2].version, 1);
+	OK(task_versions, 7, 3, 1, &versions);
+	assert_int_equal(versions.n, 1);
+	assert_int_equal(versions.at[0].version, 2);
+	OK(epochs, 7, 0, 10, &epochs);
+	ASSERT_IDS(epochs, 1, 3, 4);
+	OK(epochs, 7, 1, 1, &epochs);
+	ASSERT_IDS(epochs, 3);
+	OK(epochs, 0, 1, 10, &epochs);
+	ASSERT_IDS(epochs, 2, 3, 4);
+	OK(epochs, 9, 0, 10, &epochs);
+	assert_int_equal(epochs.n, 0);
+}
+
+/* runs */
+
+TX_TEST(test_one_fire_one_run)
+{
+	struct ax_run run = plain_run(10, 1), out;
+	run.fire_key = "k";
+	OK(run_insert, &run);
+	run.gid = 11;
+	GIVES(AX_EXISTS, run_insert, &run);
+	assert_string_equal(err->field, "fire_key");
+	run.gid = 10;
+	run.fire_key = "other";
+	GIVES(AX_EXISTS, run_insert, &run);
+	assert_string_equal(err->field, "gid");
+	run = plain_run(12, 2); /* the transaction goes on; each part of the key counts */
+	run.fire_key = "k";
+	OK(run_insert, &run);
+	run.gid = 13;
+	run.task_id = 1;
+	run.kind = AX_KIND_EVENT;
+	OK(run_insert, &run);
+	run.gid = 14;
+	run.kind = AX_KIND_SCHEDULE;
+	run.shard = 1;
+	OK(run_insert, &run);
+	run.gid = 15;
+	run.shard = 0;
+	run.fire_key = "K";
+	OK(run_insert, &run);
+	OK(run_find, 1, AX_KIND_SCHEDULE, "k", 1, &out);
+	assert_int_equal(out.gid, 14);
+	GIVES(AX_NOT_FOUND, run_find, 1, AX_KIND_SCHEDULE, "k", 2, &out);
+	GIVES(AX_NOT_FOUND, run_get, 11, false, &out);
+}
+
+TX_TEST(test_run_update)
+{
+	struct ax_run old = plain_run(10, 1), new, wanted, out;
+	old.rev = 6;
+	OK(run_insert, &old);
+	fill_row(&ax_run_row, tx->arena, 3, &new);
+	new.gid = 10;
+	GIVES(AX_CONFLICT, run_update, &new, 5);
+	GIVES(AX_CONFLICT, run_update, &new, 7);
+	OK(run_get, 10, true, &out);
+	ASSERT_SAME(ax_run_row, old, out);
+	OK(run_update, &new, 6);
+	mix(&ax_run_row, &old, &new, &wanted);
+	wanted.rev = 7;
+	OK(run_get, 10, true, &out);
+	ASSERT_SAME(ax_run_row, wanted, out);
+	OK(run_find, 1, AX_KIND_SCHEDULE, old.fire_key, 0, &out);
+	GIVES(AX_CONFLICT, run_update, &new, 6);
+	new.gid = 11;
+	GIVES(AX_NOT_FOUND, run_update, &new, 6);
+}
+
+struct change {
+	struct ax_run run;
+	int64_t old_rev;
+};
+
+static enum ax_status insert_and_change(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	const struct change *change = arg;
+	struct ax_run run = plain_run(10, 1);
+	run.status = AX_RUN_SUCCESS;
+	run.fence = 2;
+	enum ax_status status = tx->ops->run_insert(tx, &run, err);
+	return status == AX_OK ? tx->ops->run_update(tx, &change->run, change->old_rev, err) : status;
+}
+
+static void test_a_terminal_run_never_changes(void **state)
+{
+	struct fixture *f = *state;
+	struct change change = { .run = plain_run(10, 1) };
+	change.run.fence = 2;
+	for (int status = AX_RUN_PENDING; status <= AX_RUN_MISSED; status++) {
+		if (status == AX_RUN_SUCCESS || (status > AX_RUN_RETRYING && status < AX_RUN_SUCCESS))
+			continue;
+		change.run.status = (enum ax_run_state)status;
+		expect_end(f, AX_BROKEN, insert_and_change, &change);
+	}
+	change.run.status = AX_RUN_SUCCESS;
+	change.run.fence = 3;
+	expect_end(f, AX_BROKEN, insert_and_change, &change);
+	change.old_rev = 1; /* a stale writer hears that first */
+	expect_end(f, AX_CONFLICT, insert_and_change, &change);
+	change.old_rev = 0;
+	change.run.fence = 2;
+	change.run.result_msg = "what does not touch the outcome may be written";
+	expect_end(f, AX_OK, insert_and_change, &change);
+}
+
+TX_TEST(test_run_renew)
+{
+	struct ax_run run = plain_run(10, 1), out;
+	run.fence = 2;
+	run.status = AX_RUN_WAITING;
+	OK(run_insert, &run);
+	GIVES(AX_NOT_FOUND, run_renew, 11, 2, 100, 200);
+	GIVES(AX_CONFLICT, run_renew, 10, 2, 100, 200); /* not given out */
+	static const enum ax_run_state given_out[] = { AX_RUN_DISPATCHED, AX_RUN_RUNNING };
+	int64_t rev = 0;
+	for (size_t i = 0; i < AX_COUNT(given_out); i++) {
+		run.status = given_out[i];
+		OK(run_update, &run, rev++);
+		GIVES(AX_CONFLICT, run_renew, 10, 1, 100, 200); /* an older fence */
+		OK(run_renew, 10, 2, 100 + rev, 200 + rev);
+		OK(run_get, 10, false, &out);
+		assert_int_equal(out.heartbeat_time, 100 + rev);
+		assert_int_equal(out.deadline_time, 200 + rev);
+		assert_int_equal(out.status, given_out[i]);
+		assert_int_equal(out.rev, ++rev);
+	}
+	run.status = AX_RUN_SUCCESS;
+	OK(run_update, &run, rev);
+	GIVES(AX_CONFLICT, run_renew, 10, 2, 100, 200);
+}
+
+/* One run of task 1 in each state: gid = 10 + state. */
+static void insert_all_states(struct ax_tx *tx, struct ax_err *err)
+{
+#define AX_RUN_STATE(name, number, text) number,
+	static const int states[] = { AX_RUN_STATES(AX_RUN_STATE) };
+#undef AX_RUN_STATE
+	for (size_t i = AX_COUNT(states); i-- > 0;) {
+		struct ax_run run = plain_run(10 + states[i], 1);
+		run.status = (enum ax_run_state)states[i];
+		run.deadline_time = 1000 - run.gid;
+		run.end_time = ax_run_is_terminal(run.status) ? 5000 + run.gid : 0;
+		run.worker = "w";
+		OK(run_insert, &run);
+	}
+}
+
+TX_TEST(test_lists_of_a_task)
+{
+	struct ax_runs runs;
+	insert_all_states(tx, err);
+	struct ax_run run = plain_run(5, 1);
+	run.hold = AX_HOLD_OVERLAP;
+	OK(run_insert, &run);
+	run = plain_run(6, 1);
+	run.hold = AX_HOLD_PAUSED;
+	OK(run_insert, &run);
+	run = plain_run(7, 2);
+	run.hold = AX_HOLD_OVERLAP;
+	OK(run_insert, &run);
+	OK(runs_live, 1, true, 100, &runs);
+	ASSERT_GIDS(runs, 5, 6, 11, 12, 13, 14);
+	OK(runs_live, 1, false, 2, &runs);
+	ASSERT_GIDS(runs, 5, 6);
+	OK(runs_live, 3, false, 2, &runs);
+	assert_int_equal(runs.n, 0);
+	OK(runs_pending, 1, 100, &runs);
+	ASSERT_GIDS(runs, 10);
+	OK(runs_pending, 1, 0, &runs);
+	assert_int_equal(runs.n, 0);
+	OK(runs_held, 1, 100, &runs);
+	ASSERT_GIDS(runs, 5);
+}
+
+TX_TEST(test_runs_are_claimed_by_rank)
+{
+	static const struct {
+		int64_t rank;
+		const char *group, *executor;
+		enum ax_hold hold;
+		enum ax_run_state status;
+	} rows[] = {
+		{ 300, "g", "x", AX_HOLD_NONE, AX_RUN_WAITING },   /* 1 */
+		{ -100, "g", "x", AX_HOLD_NONE, AX_RUN_WAITING },  /* 2 */
+		{ 300, "g", "x", AX_HOLD_NONE, AX_RUN_WAITING },   /* 3 */
+		{ 1, "g", "x", AX_HOLD_PAUSED, AX_RUN_WAITING },   /* 4 */
+		{ 1, "g", "y", AX_HOLD_NONE, AX_RUN_WAITING },     /* 5 */
+		{ 1, "h", "x", AX_HOLD_NONE, AX_RUN_WAITING },     /* 6 */
+		{ 1, "g", "x", AX_HOLD_NONE, AX_RUN_PENDING },     /* 7 */
+		{ 1, "g", "x", AX_HOLD_NONE, AX_RUN_DISPATCHED },  /* 8 */
+		{ 200, "g", "x", AX_HOLD_NONE, AX_RUN_WAITING },   /* 9 */
+		{ 1, "g", "xx", AX_HOLD_OVERLAP, AX_RUN_WAITING }, /* 10 */
+		{ 1, "gg", "x", AX_HOLD_NONE, AX_RUN_WAITING },    /* 11 */
+	};
+	struct ax_runs runs;
+	int64_t n;
+	for (size_t i = 0; i < AX_COUNT(rows); i++) {
+		struct ax_run run = plain_run((int64_t)i + 1, 1);
+		run.rank = rows[i].rank;
+		run.group_key = rows[i].group;
+		run.executor_key = rows[i].executor;
+		run.hold = rows[i].hold;
+		run.status = rows[i].status;
+		OK(run_insert, &run);
+	}
+	OK(runs_claimable, "g", "x", 100, &runs);
+	ASSERT_GIDS(runs, 2, 9, 1, 3);
+	OK(runs_claimable, "g", "x", 3, &runs);
+	ASSERT_GIDS(runs, 2, 9, 1);
+	OK(runs_claimable, "g", "x", 0, &runs);
+	assert_int_equal(runs.n, 0);
+	OK(runs_claimable, "g", "z", 10, &runs);
+	assert_int_equal(runs.n, 0);
+	OK(group_waiting, "g", &n);
+	assert_int_equal(n, 7);
+	OK(group_waiting, "none", &n);
+	assert_int_equal(n, 0);
+	struct ax_run run;
+	OK(run_get, 2, true, &run);
+	run.status = AX_RUN_DISPATCHED;
+	OK(run_update, &run, 0);
+	OK(runs_claimable, "g", "x", 1, &runs);
+	ASSERT_GIDS(runs, 9);
+}
+
+TX_TEST(test_overdue_runs)
+{
+	struct ax_runs runs;
+	struct ax_run run;
+	int64_t next = -1;
+	OK(run_next_deadline, &next);
+	assert_int_equal(next, 0);
+	insert_all_states(tx, err); /* live ones have deadlines 990, 989, … 986 */
+	run = plain_run(9, 1);
+	run.deadline_time = 0;
+	OK(run_insert, &run);
+	run = plain_run(8, 1);
+	run.deadline_time = 988;
+	OK(run_insert, &run);
+	OK(run_next_deadline, &next);
+	assert_int_equal(next, 986);
+	OK(runs_overdue, 989, 100, &runs);
+	ASSERT_GIDS(runs, 14, 13, 8, 12, 11);
+	OK(runs_overdue, 989, 2, &runs);
+	ASSERT_GIDS(runs, 14, 13);
+	OK(runs_overdue, 985, 2, &runs);
+	assert_int_equal(runs.n, 0);
+}
+
+TX_TEST(test_runs_of_a_worker)
+{
+	struct ax_runs runs;
+	int64_t n;
+	insert_all_states(tx, err);
+	for (int i = 1; i <= 4; i++) {
+		struct ax_run run = plain_run(i, 2);
+		run.status = AX_RUN_RUNNING;
+		run.worker = i == 4 ? "ww" : "w";
+		run.cancel = i == 2 || i == 4 ? AX_CANCEL_ASKED : i == 3 ? AX_CANCEL_STOPPING : AX_CANCEL_NONE;
+		run.group_key = i == 1 ? "h" : "g";
+		OK(run_insert, &run);
+	}
+	OK(runs_of_worker, "w", 100, &runs);
+	ASSERT_GIDS(runs, 1, 2, 3, 12, 13);
+	OK(runs_of_worker, "w", 2, &runs);
+	ASSERT_GIDS(runs, 1, 2);
+	OK(runs_to_stop, "w", 100, &runs);
+	ASSERT_GIDS(runs, 2);
+	OK(runs_to_stop, "none", 100, &runs);
+	assert_int_equal(runs.n, 0);
+	OK(group_count_running, "g", &n);
+	assert_int_equal(n, 5);
+	OK(group_count_running, "h", &n);
+	assert_int_equal(n, 1);
+}
+
+TX_TEST(test_run_counts)
+{
+	int64_t n[32];
+	insert_all_states(tx, err); /* ended ones at 5000 + gid */
+	OK(run_counts, 5000 + 10 + AX_RUN_TIMEOUT, n);
+	for (int state = 0; state < 32; state++) {
+		bool live = state <= AX_RUN_RETRYING;
+		bool ended = state >= AX_RUN_TIMEOUT && state <= AX_RUN_MISSED;
+		assert_int_equal(n[state], live || ended ? 1 : 0);
+	}
+}
+
+static const struct ax_run_filter any_run = { .limit = 1000, .scan_limit = 1000 };
+
+TX_TEST(test_run_filters)
+{
+	struct ax_runs runs;
+	int64_t before;
+	for (int i = 1; i <= 8; i++) {
+		struct ax_run run = plain_run(i, 1 + i % 2);
+		run.group_key = i <= 4 ? "g" : "h";
+		run.worker = i % 3 == 0 ? "w" : "";
+		run.status = i <= 2 ? AX_RUN_RUNNING
+			: i <= 5    ? AX_RUN_SUCCESS
+			: i <= 7    ? AX_RUN_FAILED
+				    : AX_RUN_PENDING;
+		run.kind = i == 7 ? AX_KIND_EVENT : AX_KIND_SCHEDULE;
+		run.trigger_time = i * 100;
+		OK(run_insert, &run);
+	}
+#define PAGE(...)                                                                                                      \
+	do {                                                                                                           \
+		OK(runs_page, &f, &runs, &before);                                                                     \
+		ASSERT_GIDS(runs, __VA_ARGS__);                                                                        \
+		assert_int_equal(before, 0);                                                                           \
+		f = any_run;                                                                                           \
+	} while (0)
+	struct ax_run_filter f = any_run;
+	PAGE(8, 7, 6, 5, 4, 3, 2, 1);
+	f.task_id = 2;
+	PAGE(7, 5, 3, 1);
+	f.group_key = "h";
+	PAGE(8, 7, 6, 5);
+	f.worker = "w";
+	PAGE(6, 3);
+	f.statuses = 1U << AX_RUN_FAILED | 1U << AX_RUN_RUNNING;
+	PAGE(7, 6, 2, 1);
+	f.statuses = 1U << AX_RUN_PENDING;
+	PAGE(8);
+	f.kind = AX_KIND_EVENT;
+	PAGE(7);
+	f.from_time = 300;
+	f.to_time = 500;
+	PAGE(4, 3);
+	f.live = true;
+	PAGE(8, 2, 1);
+	f.live = true;
+	f.task_id = 1;
+	PAGE(8, 2);
+	f.live = true;
+	f.statuses = 1U << AX_RUN_RUNNING | 1U << AX_RUN_FAILED;
+	PAGE(2, 1);
+	f.task_id = 2;
+	f.statuses = 1U << AX_RUN_FAILED;
+	f.group_key = "h";
+	PAGE(7);
+	f.before_gid = 3;
+	PAGE(2, 1);
+	f.worker = "nobody";
+	OK(runs_page, &f, &runs, &before);
+	assert_int_equal(runs.n, 0);
+	assert_int_equal(before, 0);
+#undef PAGE
+}
+
+TX_TEST(test_run_pages)
+{
+	struct ax_runs runs;
+	int64_t before;
+	for (int i = 1; i <= 9; i++) {
+		struct ax_run run = plain_run(i * 10, i <= 6 ? 1 : 2);
+		run.status = i % 3 == 0 ? AX_RUN_WAITING : AX_RUN_SUCCESS;
+		OK(run_insert, &run);
+	}
+#define PAGE(next, ...)                                                                                                \
+	do {                                                                                                           \
+		OK(runs_page, &f, &runs, &before);                                                                     \
+		ASSERT_GIDS(runs, __VA_ARGS__);                                                                        \
+		assert_int_equal(before, next);                                                                        \
+		f.before_gid = before;                                                                                 \
+	} while (0)
+	struct ax_run_filter f = any_run;
+	f.limit = 4; /* by limit */
+	PAGE(60, 90, 80, 70, 60);
+	PAGE(20, 50, 40, 30, 20);
+	PAGE(0, 10);
+	f = any_run;
+	f.limit = 3; /* the last page is full */
+	PAGE(70, 90, 80, 70);
+	PAGE(40, 60, 50, 40);
+	PAGE(0, 30, 20, 10);
+	f = any_run; /* by rows looked at */
+	f.kind = AX_KIND_SCHEDULE;
+	f.statuses = 1U << AX_RUN_WAITING | 1U << AX_RUN_FAILED;
+	f.scan_limit = 4;
+	PAGE(60, 90, 60);
+	PAGE(20, 30);
+	OK(runs_page, &f, &runs, &before);
+	assert_int_equal(runs.n, 0);
+	assert_int_equal(before, 0);
+	f = any_run; /* of a task: others are not looked at */
+	f.task_id = 1;
+	f.scan_limit = 2;
+	PAGE(50, 60, 50);
+	PAGE(30, 40, 30);
+	PAGE(0, 20, 10);
+	f = any_run; /* live: ended ones are not looked at */
+	f.live = true;
+	f.scan_limit = 2;
+	PAGE(60, 90, 60);
+	PAGE(0, 30);
+	f = any_run;
+	f.statuses = 1U << AX_RUN_WAITING;
+	f.task_id = 1;
+	f.scan_limit = 1;
+	PAGE(60, 60);
+	PAGE(0, 30);
+	f = any_run; /* nothing wanted, something left */
+	f.limit = 0;
+	OK(runs_page, &f, &runs, &before);
+	assert_int_equal(runs.n, 0);
+	assert_int_not_equal(before, 0);
+#undef PAGE
+}
+
+TX_TEST(test_runs_fired)
+{
+	static const struct {
+		enum ax_run_kind kind;
+		int64_t time, from, to, count;
+	} rows[] = {
+		{ AX_KIND_SCHEDULE, 100, 0, 0, 0 },     /* 1: before */
+		{ AX_KIND_SCHEDULE, 200, 0, 0, 0 },     /* 2: first instant */
+		{ AX_KIND_SCHEDULE, 299, 0, 0, 0 },     /* 3: last instant */
+		{ AX_KIND_SCHEDULE, 300, 0, 0, 0 },     /* 4: after */
+		{ AX_KIND_EVENT, 250, 0, 0, 0 },        /* 5: no schedule */
+		{ AX_KIND_MISS, 250, 0, 0, 0 },         /* 6 */
+		{ AX_KIND_SCHEDULE, 900, 100, 200, 2 }, /* 7: covers reach the first instant */
+		{ AX_KIND_SCHEDULE, 900, 299, 400, 2 }, /* 8: covers begin at the last */
+		{ AX_KIND_SCHEDULE, 900, 100, 199, 2 }, /* 9: covers end before */
+		{ AX_KIND_SCHEDULE, 900, 300, 400, 2 }, /* 10: covers begin after */
+		{ AX_KIND_SCHEDULE, 900, 100, 400, 0 }, /* 11: covers nothing */
+		{ AX_KIND_MISS, 100, 100, 400, 9 },     /* 12: covers all of it */
+	};
+	struct ax_runs runs;
+	for (size_t i = 0; i < AX_COUNT(rows); i++) {
+		struct ax_run run = plain_run((int64_t)i + 1, 1);
+		run.kind = rows[i].kind;
+		run.trigger_time = rows[i].time;
+		run.covers_from = rows[i].from;
+		run.covers_to = rows[i].to;
+		run.covers_count = rows[i].count;
+		OK(run_insert, &run);
+	}
+	struct ax_run other = plain_run(50, 2);
+	other.trigger_time = 250;
+	OK(run_insert, &other);
+	OK(runs_fired, 1, 200, 300, 0, 100, &runs);
+	ASSERT_GIDS(runs, 2, 3, 6, 7, 8, 12);
+	OK(runs_fired, 1, 200, 300, 3, 2, &runs);
+	ASSERT_GIDS(runs, 6, 7);
+	OK(runs_fired, 3, 200, 300, 0, 100, &runs);
+	assert_int_equal(runs.n, 0);
+}
+
+TX_TEST(test_attempts)
+{
+	struct ax_attempt attempt, out;
+	struct ax_attempts list;
+	fill_row(&ax_attempt_row, tx->arena, 1, &attempt);
+	for (int fence = 3; fence >= 1; fence--) {
+		attempt.gid = fence == 2 ? 8 : 7;
+		attempt.fence = fence;
+		OK(attempt_put, &attempt);
+	}
+	OK(attempts, 7, &list);
+	assert_int_equal(list.n, 2);
+	assert_int_equal(list.at[0].fence, 1);
+	assert_int_equal(list.at[1].fence, 3);
+	attempt = list.at[0];
+	attempt.late_message = "late";
+	OK(attempt_put, &attempt);
+	OK(attempt_get, 7, 1, &out);
+	ASSERT_SAME(ax_attempt_row, attempt, out);
+	GIVES(AX_NOT_FOUND, attempt_get, 7, 2, &out);
+	OK(attempts, 9, &list);
+	assert_int_equal(list.n, 0);
+}
+
+TX_TEST(test_output)
+{
+	struct ax_outputs list;
+	int64_t bytes = -1, last_seq = -2;
+	OK(output_size, 7, 1, &bytes, &last_seq);
+	assert_int_equal(bytes, 0);
+	assert_int_equal(last_seq, -1);
+	for (int i = 0; i < 6; i++) {
+		struct ax_output output = {
+			.gid = 7, .fence = 1 + i / 3, .seq = i % 3, .data = "123456789\0", .len = i
+		};
+		OK(output_append, &output);
+	}
+	struct ax_output again = { .gid = 7, .fence = 1, .seq = 2, .data = "x", .len = 1 };
+	GIVES(AX_EXISTS, output_append, &again);
+	assert_string_equal(err->field, "seq");
+	OK(output_size, 7, 2, &bytes, &last_seq);
+	assert_int_equal(bytes, 3 + 4 + 5);
+	assert_int_equal(last_seq, 2);
+	OK(outputs, 7, 0, -1, 100, &list);
+	assert_int_equal(list.n, 6);
+	assert_int_equal(list.at[0].len, 0);
+	assert_string_equal(list.at[0].data, "");
+	OK(outputs, 7, 1, 1, 2, &list);
+	assert_int_equal(list.n, 2);
+	assert_int_equal(list.at[0].seq, 2);
+	assert_int_equal(list.at[1].fence, 2);
+	assert_int_equal(list.at[1].seq, 0);
+	assert_string_equal(list.at[1].data, "123");
+	OK(outputs, 8, 0, -1, 100, &list);
+	assert_int_equal(list.n, 0);
+}
+
+TX_TEST(test_purge)
+{
+	struct ax_attempt attempt;
+	struct ax_attempts attempts;
+	struct ax_outputs outputs;
+	struct ax_run run;
+	int deleted = -1;
+	insert_all_states(tx, err); /* ended ones: gids 20-26 at 5000 + gid */
+	fill_row(&ax_attempt_row, tx->arena, 1, &attempt);
+	for (int64_t gid = 19; gid <= 26; gid++) {
+		for (int64_t i = 1; i <= 2; i++) {
+			attempt.gid = gid;
+			attempt.fence = i;
+			OK(attempt_put, &attempt);
+			struct ax_output output = { .gid = gid, .fence = i, .data = "x", .len = 1 };
+			OK(output_append, &output);
+		}
+	}
+	OK(runs_purge, 5023, 2, &deleted);
+	assert_int_equal(deleted, 2);
+	GIVES(AX_NOT_FOUND, run_get, 20, false, &run);
+	GIVES(AX_NOT_FOUND, run_get, 21, false, &run);
+	OK(run_get, 22, false, &run);
+	OK(runs_purge, 5023, 2, &deleted);
+	assert_int_equal(deleted, 1);
+	OK(runs_purge, 5023, 2, &deleted);
+	assert_int_equal(deleted, 0);
+	OK(run_get, 23, false, &run);
+	OK(run_get, 14, false, &run); /* live ones have end_time 0 and stay */
+	for (int64_t gid = 19; gid <= 26; gid++) {
+		bool gone = gid >= 20 && gid <= 22;
+		OK(attempts, gid, &attempts);
+		assert_int_equal(attempts.n, gone ? 0 : 2);
+		OK(outputs, gid, 0, -1, 10, &outputs);
+		assert_int_equal(outputs.n, gone ? 0 : 2);
+	}
+	run = plain_run(20, 1); /* the keys are free again */
+	OK(run_insert, &run);
+}
+
+/* groups and workers */
+
+TX_TEST(test_groups)
+{
+	struct ax_group old = plain_group("g"), new, wanted, out;
+	struct ax_groups list;
+	old.running = 3;
+	old.create_time = 4;
+	OK(group_insert, &old);
+	GIVES(AX_EXISTS, group_insert, &old);
+	assert_string_equal(err->field, "group_key");
+	struct ax_group other = plain_group("a");
+	OK(group_insert, &other);
+	fill_row(&ax_group_row, tx->arena, 5, &new);
+	new.group_key = "g";
+	GIVES(AX_CONFLICT, group_update, &new, 2);
+	OK(group_update, &new, 1);
+	mix(&ax_group_row, &old, &new, &wanted);
+	OK(group_get, "g", true, &out);
+	ASSERT_SAME(ax_group_row, wanted, out);
+	assert_int_equal(out.running, 3);
+	OK(group_add_running, "g", 2);
+	OK(group_add_running, "g", -5);
+	OK(group_get, "g", false, &out);
+	assert_int_equal(out.running, 0);
+	OK(groups, &list);
+	assert_int_equal(list.n, 2);
+	assert_string_equal(list.at[0].group_key, "a");
+	new.group_key = "none";
+	GIVES(AX_NOT_FOUND, group_update, &new, 1);
+	GIVES(AX_NOT_FOUND, group_add_running, "none", 1);
+	GIVES(AX_NOT_FOUND, group_get, "none", true, &out);
+	GIVES(AX_NOT_FOUND, group_delete, "none");
+}
+
+TX_TEST(test_a_used_group_stays)
+{
+	struct ax_group group = plain_group("g");
+	struct ax_task task = plain_task("g", "a");
+	struct ax_run run = plain_run(10, 1);
+	OK(group_insert, &group);
+	OK(task_insert, &task, &task.id);
+	GIVES(AX_CONFLICT, group_delete, "g");
+	OK(task_delete, task.id);
+	OK(run_insert, &run);
+	GIVES(AX_CONFLICT, group_delete, "g");
+	run.status = AX_RUN_CANCELLED;
+	OK(run_update, &run, 0);
+	OK(group_delete, "g"); /* history does not hold it */
+	GIVES(AX_NOT_FOUND, group_get, "g", false, &group);
+}
+
+static enum ax_status take_too_much_of_a_group(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	(void)arg;
+	struct ax_group group = plain_group("g");
+	group.running = 1;
+	enum ax_status status = tx->ops->group_insert(tx, &group, err);
+	return status == AX_OK ? tx->ops->group_add_running(tx, "g", -2, err) : status;
+}
+
+static enum ax_status take_too_much_of_a_worker(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	(void)arg;
+	enum ax_status status = tx->ops->worker_group_put(tx, "w", "g", 1, err);
+	return status == AX_OK ? tx->ops->worker_group_add_given(tx, "w", "g", -1, err) : status;
+}
+
+static enum ax_status insert_broken_task(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	int64_t id;
+	return tx->ops->task_insert(tx, arg, &id, err);
+}
+
+static void test_counters_and_checks(void **state)
+{
+	struct fixture *f = *state;
+	expect_end(f, AX_BROKEN, take_too_much_of_a_group, NULL);
+	expect_end(f, AX_BROKEN, take_too_much_of_a_worker, NULL);
+	struct ax_task task = plain_task("g", "a");
+	task.def.priority = 11;
+	expect_end(f, AX_BROKEN, insert_broken_task, &task);
+	task.def.priority = 10;
+	task.status = (enum ax_task_status)3;
+	expect_end(f, AX_BROKEN, insert_broken_task, &task);
+	task.status = AX_TASK_CREATED;
+	task.def.task_type = (enum ax_task_type)0;
+	expect_end(f, AX_BROKEN, insert_broken_task, &task);
+	task.def.task_type = AX_TASK_DELAY;
+	expect_end(f, AX_OK, insert_broken_task, &task);
+}
+
+TX_TEST(test_workers)
+{
+	struct ax_worker worker;
+	struct ax_workers list;
+	struct ax_worker_group row;
+	struct ax_worker_groups rows;
+	fill_row(&ax_worker_row, tx->arena, 1, &worker);
+	static const char *const names[] = { "b", "a", "c" };
+	for (size_t i = 0; i < AX_COUNT(names); i++) {
+		worker.name = names[i];
+		OK(worker_put, &worker);
+		OK(worker_group_put, names[i], "h", 5);
+		OK(worker_group_put, names[i], "g", 5);
+	}
+	OK(workers, &list);
+	assert_int_equal(list.n, 3);
+	assert_string_equal(list.at[0].name, "a");
+	OK(worker_group_add_given, "a", "g", 3);
+	OK(worker_group_put, "a", "g", 9);
+	OK(worker_group_get, "a", "g", true, &row);
+	assert_string_equal(row.worker, "a");
+	assert_int_equal(row.pool_size, 9);
+	assert_int_equal(row.given, 3);
+	OK(worker_group_add_given, "a", "g", -3);
+	OK(worker_groups, "a", &rows);
+	assert_int_equal(rows.n, 2);
+	assert_string_equal(rows.at[0].group_key, "g");
+	OK(worker_group_drop, "a", "g");
+	GIVES(AX_NOT_FOUND, worker_group_drop, "a", "g");
+	GIVES(AX_NOT_FOUND, worker_group_get, "a", "g", true, &row);
+	GIVES(AX_NOT_FOUND, worker_group_add_given, "a", "g", 1);
+	OK(worker_groups, NULL, &rows);
+	assert_int_equal(rows.n, 5);
+	assert_string_equal(rows.at[0].worker, "a");
+	assert_string_equal(rows.at[4].worker, "c");
+	OK(worker_delete, "b"); /* with its groups */
+	GIVES(AX_NOT_FOUND, worker_delete, "b");
+	GIVES(AX_NOT_FOUND, worker_get, "b", false, &worker);
+	OK(worker_groups, NULL, &rows);
+	assert_int_equal(rows.n, 3);
+}
+
+/* accounts, audit log, kept answers */
+
+TX_TEST(test_accounts)
+{
+	struct ax_user user = { .name = "eve", .password_hash = "", .role = "admin" };
+	int64_t n = -1, id;
+	OK(user_count, &n);
+	assert_int_equal(n, 0);
+	OK(user_insert, &user, &id);
+	GIVES(AX_EXISTS, user_insert, &user, &id);
+	assert_string_equal(err->field, "name");
+	GIVES(AX_NOT_FOUND, user_find, "Eve", &user);
+	OK(user_count, &n);
+	assert_int_equal(n, 1);
+}
+
+TX_TEST(test_tokens)
+{
+	static const char *const kinds[] = { "api", "session", "worker", "once", "api", "setup" };
+	static const int64_t expire[] = { 0, 100, 100, 50, 101, 0 };
+	struct ax_token token;
+	struct ax_tokens list;
+	for (size_t i = 0; i < AX_COUNT(kinds); i++) {
+		fill_row(&ax_token_row, tx->arena, (int)i, &token);
+		token.kind = kinds[i];
+		token.expire_time = expire[i];
+		OK(token_insert, &token, &token.id);
+		assert_int_equal(token.id, i + 1);
+	}
+	int64_t id;
+	GIVES(AX_EXISTS, token_insert, &token, &id);
+	assert_string_equal(err->field, "hash");
+	OK(tokens, &list);
+	ASSERT_IDS(list, 1, 3, 5);
+	OK(token_touch, 5, 77, 99);
+	OK(tokens, &list);
+	assert_int_equal(list.at[2].last_used_time, 77);
+	assert_int_equal(list.at[2].expire_time, 99);
+	OK(tokens_expire, 100, "session");
+	GIVES(AX_NOT_FOUND, token_delete, 2);
+	OK(tokens_expire, 99, NULL);
+	OK(tokens, &list);
+	ASSERT_IDS(list, 1, 3);
+	GIVES(AX_NOT_FOUND, token_delete, 4);
+	GIVES(AX_NOT_FOUND, token_touch, 4, 1, 1);
+	OK(token_find, token.hash, &token); /* without an end */
+	OK(token_delete, 6);
+	GIVES(AX_NOT_FOUND, token_find, token.hash, &token);
+}
+
+TX_TEST(test_audit_log)
+{
+	struct ax_audit_entry entry;
+	struct ax_audit_entries page;
+	fill_row(&ax_audit_row, tx->arena, 1, &entry);
+	for (int i = 1; i <= 6; i++) {
+		entry.object = i % 2 == 0 ? "task:1" : "task:2";
+		entry.actor = i <= 3 ? "eve" : "bob";
+		OK(audit_append, &entry);
+	}
+	OK(audit_page, NULL, NULL, 0, 4, &page);
+	ASSERT_IDS(page, 6, 5, 4, 3);
+	OK(audit_page, NULL, NULL, 3, 4, &page);
+	ASSERT_IDS(page, 2, 1);
+	OK(audit_page, "task:1", NULL, 6, 4, &page);
+	ASSERT_IDS(page, 4, 2);
+	OK(audit_page, NULL, "bob", 0, 2, &page);
+	ASSERT_IDS(page, 6, 5);
+	OK(audit_page, "task:2", "eve", 0, 9, &page);
+	ASSERT_IDS(page, 3, 1);
+	OK(audit_page, "task:3", NULL, 0, 9, &page);
+	assert_int_equal(page.n, 0);
+}
+
+TX_TEST(test_kept_answers)
+{
+	struct ax_idem idem = { .key = "a", .hash = "h", .status = 201, .body = "{}", .expire_time = 100 }, out;
+	OK(idem_put, &idem);
+	GIVES(AX_EXISTS, idem_put, &idem);
+	assert_string_equal(err->field, "key");
+	idem.key = "b";
+	idem.expire_time = 101;
+	OK(idem_put, &idem);
+	OK(idem_purge, 100);
+	GIVES(AX_NOT_FOUND, idem_get, "a", &out);
+	OK(idem_get, "b", &out);
+	ASSERT_SAME(ax_idem_row, idem, out);
+}
+
+/* transactions */
+
+TX_TEST(test_rows_handed_out_stay)
+{
+	struct ax_group group = plain_group("g"), before, after;
+	group.title = "first";
+	OK(group_insert, &group);
+	OK(group_get, "g", true, &before);
+	group.title = "second";
+	OK(group_update, &group, 1);
+	OK(group_get, "g", true, &after);
+	OK(group_delete, "g");
+	assert_string_equal(before.title, "first");
+	assert_string_equal(after.title, "second");
+}
+
+/* One row of everything. */
+static void insert_everything(struct ax_tx *tx, struct ax_err *err)
+{
+	struct ax_task task = plain_task("g", "a");
+	struct ax_run run = plain_run(10, 1);
+	struct ax_group group = plain_group("g");
+	struct ax_token token;
+	struct ax_idem idem = { .key = "k", .hash = "", .body = "", .expire_time = 1 };
+	struct ax_output output = { .gid = 10, .fence = 1, .data = "x", .len = 1 };
+	task.next_trigger_time = 100;
+	fill_row(&ax_token_row, tx->arena, 1, &token);
+	token.kind = "api";
+	OK(task_insert, &task, &task.id);
+	OK(run_insert, &run);
+	OK(group_insert, &group);
+	OK(token_insert, &token, &token.id);
+	OK(idem_put, &idem);
+	OK(output_append, &output);
+	OK(worker_group_put, "w", "g", 5);
+}
+
+static void check_everything(struct ax_tx *tx, struct ax_err *err)
+{
+	struct ax_tasks tasks;
+	struct ax_runs runs;
+	struct ax_run run;
+	struct ax_group group;
+	struct ax_tokens tokens;
+	struct ax_idem idem;
+	struct ax_worker_group row;
+	int64_t bytes, last_seq;
+	OK(tasks_due, 100, 10, &tasks);
+	ASSERT_IDS(tasks, 1);
+	assert_string_equal(tasks.at[0].def.task_name, "a");
+	OK(runs_claimable, "g", "x", 10, &runs);
+	ASSERT_GIDS(runs, 10);
+	assert_int_equal(runs.at[0].rev, 0);
+	GIVES(AX_NOT_FOUND, run_get, 11, false, &run);
+	OK(group_get, "g", false, &group);
+	assert_int_equal(group.running, 0);
+	OK(tokens, &tokens);
+	ASSERT_IDS(tokens, 1);
+	OK(idem_get, "k", &idem);
+	OK(output_size, 10, 1, &bytes, &last_seq);
+	assert_int_equal(bytes, 1);
+	OK(worker_group_get, "w", "g", false, &row);
+	assert_int_equal(row.given, 0);
+}
+
+/* Changes every kind of row in every way, and then fails. */
+static enum ax_status change_everything(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct ax_task task, other = plain_task("g", "b");
+	struct ax_run run = plain_run(11, 1);
+	struct ax_output output = { .gid = 10, .fence = 1, .seq = 1, .data = "yy", .len = 2 };
+	OK(run_insert, &run);
+	OK(run_get, 10, true, &run);
+	for (int i = 0; i < 3; i++) {
+		run.status = i < 2 ? AX_RUN_RUNNING : AX_RUN_SUCCESS;
+		run.end_time = i < 2 ? 0 : 5;
+		OK(run_update, &run, i);
+		OK(group_add_running, "g", 1);
+		OK(worker_group_add_given, "w", "g", 1);
+	}
+	OK(task_get, 1, true, &task);
+	task.def.task_name = "renamed";
+	task.next_trigger_time = 0;
+	OK(task_update, &task, 1, 100);
+	OK(task_insert, &other, &other.id);
+	assert_int_equal(other.id, 2);
+	OK(task_delete, 1);
+	OK(output_append, &output);
+	int deleted;
+	OK(runs_purge, 6, 10, &deleted);
+	assert_int_equal(deleted, 1);
+	OK(tokens_expire, INT64_MAX, NULL);
+	OK(idem_purge, INT64_MAX);
+	OK(worker_group_drop, "w", "g");
+	GIVES(AX_EXISTS, run_insert,
+		&(struct ax_run){ .gid = 11,
+			.group_key = "",
+			.executor_key = "",
+			.fire_key = "",
+			.reason = "",
+			.worker = "",
+			.incarnation = "",
+			.result_msg = "",
+			.result = "",
+			.params = "",
+			.trace_id = "",
+			.progress_msg = "" });
+	return *(enum ax_status *)arg == AX_OK ? AX_OK : ax_fail(err, *(enum ax_status *)arg, "", "wanted");
+}
+
+TX_TEST(insert_second_task)
+{
+	struct ax_task task = plain_task("g", "b");
+	OK(task_insert, &task, &task.id);
+	assert_int_equal(task.id, 2); /* ids of a rolled back transaction are used */
+}
+
+static void test_a_failed_function_leaves_nothing(void **state)
+{
+	struct fixture *f = *state;
+	in_transaction(f, insert_everything);
+	static const enum ax_status failures[] = { AX_INVALID, AX_CONFLICT, AX_EXISTS, AX_NOT_FOUND, AX_BROKEN };
+	for (size_t i = 0; i < AX_COUNT(failures); i++) {
+		enum ax_status failure = failures[i];
+		expect_end(f, failure, change_everything, &failure);
+		in_transaction(f, check_everything);
+	}
+	insert_second_task(state);
+}
+
+static struct ax_fault planned(void *arg)
+{
+	return *(struct ax_fault *)arg;
+}
+
+static void test_a_function_may_run_twice(void **state)
+{
+	struct fixture *f = *state;
+	in_transaction(f, insert_everything);
+	struct ax_fault fault = { AX_FAULT_TWICE, AX_OK, 0 };
+	struct ax_fault_store wrapper;
+	ax_fault_store_init(&wrapper, f->store, planned, &fault);
+	struct ax_err err;
+	enum ax_status nothing = AX_OK;
+	assert_int_equal(ax_store_run(&wrapper.store, &f->arena, change_everything, &nothing, &err), AX_OK);
+}
+
+/* A little of everything, giving up at the first failure. */
+static enum ax_status write_a_little(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	(void)arg;
+	struct ax_group group = plain_group("g");
+	struct ax_task task = plain_task("g", "a");
+	struct ax_run run = plain_run(10, 1);
+	struct ax_output output = { .gid = 10, .fence = 1, .data = "x", .len = 1 };
+	enum ax_status status = tx->ops->group_insert(tx, &group, err);
+	if (status == AX_OK)
+		status = tx->ops->task_insert(tx, &task, &task.id, err);
+	if (status == AX_OK)
+		status = tx->ops->run_insert(tx, &run, err);
+	if (status == AX_OK)
+		status = tx->ops->group_add_running(tx, "g", 1, err);
+	run.status = AX_RUN_DISPATCHED;
+	if (status == AX_OK)
+		status = tx->ops->run_update(tx, &run, 0, err);
+	return status == AX_OK ? tx->ops->output_append(tx, &output, err) : status;
+}
+
+TX_TEST(check_nothing)
+{
+	struct ax_groups groups;
+	struct ax_tasks tasks;
+	struct ax_runs runs;
+	struct ax_outputs outputs;
+	int64_t before;
+	OK(groups, &groups);
+	OK(tasks_page, &((struct ax_task_filter){ .status = -1, .limit = 9 }), &tasks);
+	OK(runs_page, &any_run, &runs, &before);
+	OK(outputs, 10, 0, -1, 9, &outputs);
+	assert_int_equal(groups.n + tasks.n + runs.n + outputs.n, 0);
+}
+
+static void test_a_fault_at_any_operation_leaves_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct ax_fault fault = { AX_FAULT_OP, AX_FULL, 1 };
+	struct ax_fault_store wrapper;
+	struct ax_err err;
+	ax_fault_store_init(&wrapper, f->store, planned, &fault);
+	while (ax_store_run(&wrapper.store, &f->arena, write_a_little, NULL, &err) != AX_OK) {
+		assert_int_equal(err.status, AX_FULL);
+		check_nothing(state);
+		fault.op++;
+	}
+	assert_int_equal(fault.op, 7); /* six operations failed, each once */
+}
+
+static enum ax_status swallow(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct ax_group other = plain_group("other");
+	take_too_much_of_a_group(tx, arg, err);
+	tx->ops->group_insert(tx, &other, err);
+	return AX_OK;
+}
+
+static void test_a_swallowed_failure_ends_the_transaction(void **state)
+{
+	expect_end(*state, AX_BROKEN, swallow, NULL);
+	check_nothing(state);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2 || (strcmp(argv[1], "mem") != 0 && strcmp(argv[1], "sqlite") != 0)) {
+		fprintf(stderr, "usage: store_contract mem|sqlite\n");
+		return 2;
+	}
+	kind_of_store = argv[1];
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(test_task_columns),
+		TEST(test_version_and_epoch_columns),
+		TEST(test_run_columns),
+		TEST(test_attempt_and_output_columns),
+		TEST(test_group_and_worker_columns),
+		TEST(test_account_columns),
+		TEST(test_server_audit_idem_columns),
+		TEST(test_task_update),
+		TEST(test_task_names_are_unique_in_a_group),
+		TEST(test_task_ids_are_not_used_again),
+		TEST(test_task_advance_and_last_run),
+		TEST(test_tasks_page),
+		TEST(test_tasks_due),
+		TEST(test_tasks_stuck),
+		TEST(test_versions_and_epochs_are_paged),
+		TEST(test_one_fire_one_run),
+		TEST(test_run_update),
+		TEST(test_a_terminal_run_never_changes),
+		TEST(test_run_renew),
+		TEST(test_lists_of_a_task),
+		TEST(test_runs_are_claimed_by_rank),
+		TEST(test_overdue_runs),
+		TEST(test_runs_of_a_worker),
+		TEST(test_run_counts),
+		TEST(test_run_filters),
+		TEST(test_run_pages),
+		TEST(test_runs_fired),
+		TEST(test_attempts),
+		TEST(test_output),
+		TEST(test_purge),
+		TEST(test_groups),
+		TEST(test_a_used_group_stays),
+		TEST(test_counters_and_checks),
+		TEST(test_workers),
+		TEST(test_accounts),
+		TEST(test_tokens),
+		TEST(test_audit_log),
+		TEST(test_kept_answers),
+		TEST(test_rows_handed_out_stay),
+		TEST(test_a_failed_function_leaves_nothing),
+		TEST(test_a_function_may_run_twice),
+		TEST(test_a_fault_at_any_operation_leaves_nothing),
+		TEST(test_a_swallowed_failure_ends_the_transaction),
+	};
+	return cmocka_run_group_tests_name(kind_of_store, tests, NULL, NULL);
+}

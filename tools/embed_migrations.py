@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+"""Writes the SQL migrations into a C file: embed_migrations.py OUT.c NNNN_name.sql…
+
+The files must be numbered 1, 2, 3, … without gaps. Each is kept with the SHA-256 of its bytes.
+"""
+import hashlib
+import os
+import sys
+
+out, files = sys.argv[1], sorted(sys.argv[2:], key=os.path.basename)
+texts, rows = [], []
+for i, path in enumerate(files, start=1):
+    number, name = os.path.splitext(os.path.basename(path))[0].split("_", 1)
+    if int(number) != i:
+        sys.exit(f"{path}: migration {i} is expected here")
+    with open(path, "rb") as f:
+        sql = f.read()
+    body = ",".join(str(b) for b in sql)
+    texts.append(f"static const char sql_{i}[] = {{{body},0}};")
+    rows.append(f'\t{{ {i}, "{name}", "{hashlib.sha256(sql).hexdigest()}", sql_{i} }},')
+
+with open(out, "w") as f:
+    f.write('#include "adapters/sqlite/conn.h"\n\n')
+    f.write("\n".join(texts))
+    f.write("\n\nconst struct ax_migration ax_migrations[] = {\n" + "\n".join(rows) + "\n};\n")
+    f.write(f"const int ax_migrations_n = {len(rows)};\n")
