@@ -140,9 +140,7 @@ static bool read_after_value(struct reader *r, struct ax_check_item *item, bool 
 	}
 	if (*r->at == '/') {
 		*ret_interval = true;
-		item->last = highest(r);
-		if (item->first > item->last)
-			item->first = 0; /* weekday 7 */
+		item->last = AX_MAX(item->first, highest(r)); /* 7/n is the Sunday at the end of the week alone */
 	}
 	return read_step(r, &item->step);
 }
