@@ -10,7 +10,7 @@ enum {
 };
 
 static const int64_t last_second = 16756761600; /* 2501-01-01 */
-static const int64_t hundred_years_s = 36525LL * DAY_S;
+static const int64_t hundred_years_s = 36500LL * DAY_S;
 
 /* ---- what a schedule may say ---- */
 
