@@ -133,12 +133,25 @@ static enum ax_status claimable(struct pass *pass, struct ax_tx *tx, const char 
 	return AX_OK;
 }
 
+/* Room for one more order; the array doubles as it fills. */
+static struct ax_order *next_order(struct ax_arena *arena, struct ax_poll *poll)
+{
+	int n = poll->n_orders;
+	if ((n & (n - 1)) == 0) { /* 0, 1, 2, 4, 8 …: full */
+		struct ax_order *grown = ax_alloc_array(arena, n == 0 ? 1 : (size_t)n * 2, sizeof(*grown));
+		for (int i = 0; i < n; i++)
+			grown[i] = poll->orders[i];
+		poll->orders = grown;
+	}
+	return &poll->orders[n];
+}
+
 static enum ax_status give(
 	struct pass *pass, struct ax_tx *tx, struct ax_run *run, struct taker *taker, struct ax_err *err)
 {
 	static const struct ax_change claim = { .event = AX_EV_CLAIM, .reason = "" };
 	struct ax_poll *poll = taker->poll;
-	struct ax_order *order = &poll->orders[poll->n_orders];
+	struct ax_order *order = next_order(pass->ctx->arena, poll);
 	run->worker = poll->worker;
 	run->incarnation = poll->incarnation;
 	enum ax_status status = ax_change_run(pass->ctx, tx, run, &claim, pass->now, err);
@@ -189,7 +202,7 @@ static enum ax_status greet(struct pass *pass, struct ax_tx *tx, int i, struct a
 	struct ax_worker worker;
 	struct ax_err why = { 0 };
 	poll->n_orders = 0;
-	poll->orders = ax_alloc_array(pass->ctx->arena, AX_BATCH * 2, sizeof(*poll->orders));
+	poll->orders = NULL;
 	poll->status = ax_worker_seen(pass->ctx, tx, poll->worker, poll->incarnation, pass->now, &worker, &why);
 	if (poll->status == AX_NOT_FOUND || poll->status == AX_CONFLICT)
 		return AX_OK;
