@@ -128,7 +128,6 @@ static int by_attempt(const void *pa, const void *pb)
 }
 
 struct judging {
-	const struct ax_check_store *store;
 	struct ax_arena *arena;
 	struct ax_check_finding *findings;
 	sqlite3_stmt *lost, *known; /* NULL without a store */
@@ -230,7 +229,7 @@ static enum ax_status judge_all(const struct judging *j, const struct ax_check_j
 enum ax_status ax_check_journal_judge(struct ax_check_journal *journal, const struct ax_check_store *store,
 	struct ax_arena *arena, struct ax_check_findings *ret, struct ax_err *err)
 {
-	struct judging j = { .store = store, .arena = arena };
+	struct judging j = { .arena = arena };
 	j.findings = ax_alloc_array(arena, RULES, sizeof(*j.findings));
 	j.findings[ONCE] =
 		(struct ax_check_finding){ .id = "J.once", .rule = "no attempt is begun twice", .judged = true };
