@@ -1,0 +1,232 @@
+#include "server/config.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/num.h"
+
+enum option {
+#define AX_OPTION(name, arg, preset, text) OPT_##name,
+#include "server/config.def"
+#undef AX_OPTION
+	OPT_MAX
+};
+
+static const struct {
+	const char *name, *arg, *preset, *text;
+} options[OPT_MAX] = {
+#define AX_OPTION(name, arg, preset, text) { #name, arg, preset, text },
+#include "server/config.def"
+#undef AX_OPTION
+};
+
+/* "--tls-cert" for tls_cert, "AX_TLS_CERT" in the environment. */
+static void spell(int option, char flag[40], char variable[40])
+{
+	snprintf(flag, 40, "--%s", options[option].name);
+	snprintf(variable, 40, "AX_%s", options[option].name);
+	for (char *c = flag; *c != '\0'; c++)
+		if (*c == '_')
+			*c = '-';
+	for (char *c = variable; *c != '\0'; c++)
+		if (*c >= 'a' && *c <= 'z')
+			*c = (char)(*c - 'a' + 'A');
+}
+
+static enum ax_status refuse(struct ax_err *err, int option, const char *rule)
+{
+	char flag[40], variable[40];
+	spell(option, flag, variable);
+	return ax_fail(err, AX_INVALID, flag, "%s (or %s) %s", flag, variable, rule);
+}
+
+static int find_option(const char *word, size_t len)
+{
+	for (int i = 0; i < OPT_MAX; i++) {
+		char flag[40], variable[40];
+		spell(i, flag, variable);
+		if (strlen(flag) == len && memcmp(flag, word, len) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static enum ax_status read_arguments(
+	int argc, char **argv, const char *values[OPT_MAX], struct ax_config *ret, struct ax_err *err)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i];
+		if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+			ret->action = AX_CONFIG_HELP;
+			continue;
+		}
+		if (strcmp(word, "--version") == 0) {
+			ret->action = AX_CONFIG_VERSION;
+			continue;
+		}
+		if (strcmp(word, "--print-state-machine") == 0) {
+			ret->action = AX_CONFIG_PRINT_STATE_MACHINE;
+			continue;
+		}
+		const char *equals = strchr(word, '=');
+		int option = find_option(word, equals != NULL ? (size_t)(equals - word) : strlen(word));
+		if (option < 0)
+			return ax_fail(
+				err, AX_INVALID, word, "unknown option `%.80s`; ax-server --help lists them", word);
+		if (options[option].arg == NULL) {
+			if (equals != NULL)
+				return refuse(err, option, "takes no value");
+			values[option] = "1";
+		} else if (equals != NULL) {
+			values[option] = equals + 1;
+		} else if (i + 1 < argc) {
+			values[option] = argv[++i];
+		} else {
+			return refuse(err, option, "needs a value");
+		}
+	}
+	return AX_OK;
+}
+
+static bool copy(char *to, size_t size, const char *from)
+{
+	return (size_t)snprintf(to, size, "%s", from) < size;
+}
+
+static enum ax_status read_listen(const char *text, struct ax_config *ret, struct ax_err *err)
+{
+	const char *colon = strrchr(text, ':');
+	int64_t port;
+	if (colon == NULL || !ax_parse_i64(colon + 1, strlen(colon + 1), 0, 65535, &port))
+		return refuse(err, OPT_listen, "must be ADDRESS:PORT, such as 127.0.0.1:8750 or [::1]:8750");
+	const char *from = text;
+	size_t len = (size_t)(colon - text);
+	if (len >= 2 && from[0] == '[' && from[len - 1] == ']') {
+		from++;
+		len -= 2;
+	}
+	if (len == 0 || len >= sizeof ret->address)
+		return refuse(err, OPT_listen, "must name a numeric address before the port");
+	memcpy(ret->address, from, len);
+	ret->address[len] = '\0';
+	if (strcmp(ret->address, "localhost") == 0)
+		copy(ret->address, sizeof ret->address, "127.0.0.1");
+	ret->port = (int)port;
+
+	struct in_addr v4;
+	struct in6_addr v6;
+	if (inet_pton(AF_INET, ret->address, &v4) == 1)
+		ret->loopback = ntohl(v4.s_addr) >> 24 == 127;
+	else if (inet_pton(AF_INET6, ret->address, &v6) == 1)
+		ret->loopback = IN6_IS_ADDR_LOOPBACK(&v6);
+	else
+		return refuse(err, OPT_listen, "must name a numeric address, such as 0.0.0.0 or [::]");
+	return AX_OK;
+}
+
+static enum ax_status read_paths(const char *const values[OPT_MAX], struct ax_config *ret, struct ax_err *err)
+{
+	const char *state = values[OPT_state][0] != '\0' ? values[OPT_state] : ret->dev ? ".ax" : "/var/lib/ax";
+	if (!copy(ret->state_dir, sizeof ret->state_dir, state))
+		return refuse(err, OPT_state, "is too long");
+	if (values[OPT_store][0] == '\0')
+		snprintf(ret->store_path, sizeof ret->store_path, "%s/ax.db", ret->state_dir);
+	else if (strncmp(values[OPT_store], "sqlite:", 7) != 0 || values[OPT_store][7] == '\0')
+		return refuse(err, OPT_store, "must be sqlite:PATH");
+	else if (!copy(ret->store_path, sizeof ret->store_path, values[OPT_store] + 7))
+		return refuse(err, OPT_store, "is too long");
+	if (strcmp(values[OPT_queue], "embedded") != 0)
+		return refuse(err, OPT_queue, "must be embedded");
+
+	static const int files[] = { OPT_tls_cert, OPT_tls_key, OPT_client_ca, OPT_zoneinfo };
+	char *const to[] = { ret->tls_cert, ret->tls_key, ret->client_ca, ret->zoneinfo };
+	for (size_t i = 0; i < AX_COUNT(files); i++)
+		if (!copy(to[i], sizeof ret->tls_cert, values[files[i]]))
+			return refuse(err, files[i], "is too long");
+	if ((ret->tls_cert[0] == '\0') != (ret->tls_key[0] == '\0'))
+		return refuse(err, ret->tls_cert[0] == '\0' ? OPT_tls_cert : OPT_tls_key,
+			"is missing: certificate and key go together");
+	if (ret->client_ca[0] != '\0' && ret->tls_cert[0] == '\0')
+		return refuse(err, OPT_client_ca, "needs --tls-cert and --tls-key");
+	return AX_OK;
+}
+
+/* What may not go together. */
+static enum ax_status check(const struct ax_config *config, struct ax_err *err)
+{
+	if (config->dev && !config->loopback)
+		return refuse(err, OPT_listen, "must be a loopback address with --dev");
+	if (!config->loopback && config->tls_cert[0] == '\0' && !config->insecure_http)
+		return refuse(err, OPT_listen,
+			"is not a loopback address: give --tls-cert and --tls-key, or --insecure-http behind a TLS "
+			"proxy");
+	return AX_OK;
+}
+
+enum ax_status ax_config_read(
+	int argc, char **argv, char *(*env)(const char *name), struct ax_config *ret, struct ax_err *err)
+{
+	const char *values[OPT_MAX] = { NULL };
+	*ret = (struct ax_config){ .action = AX_CONFIG_SERVE };
+	enum ax_status status = read_arguments(argc, argv, values, ret, err);
+	if (status != AX_OK || ret->action != AX_CONFIG_SERVE)
+		return status;
+	for (int i = 0; i < OPT_MAX; i++) {
+		char flag[40], variable[40];
+		spell(i, flag, variable);
+		const char *value = env(variable);
+		if (values[i] == NULL)
+			values[i] = value != NULL ? value : options[i].preset;
+		if (options[i].arg == NULL && strcmp(values[i], "1") != 0 && values[i][0] != '\0')
+			return refuse(err, i, "is a switch: 1 or nothing");
+	}
+	ret->dev = values[OPT_dev][0] != '\0';
+	ret->insecure_http = values[OPT_insecure_http][0] != '\0';
+	const char *listen = values[OPT_listen];
+	if (ret->dev && listen == options[OPT_listen].preset)
+		listen = "127.0.0.1:0";
+	status = read_listen(listen, ret, err);
+	if (status == AX_OK)
+		status = read_paths(values, ret, err);
+	if (status != AX_OK)
+		return status;
+
+	int64_t days;
+	if (!ax_parse_i64(values[OPT_retention_days], strlen(values[OPT_retention_days]), 1, 3650, &days))
+		return refuse(err, OPT_retention_days, "must be a number of days from 1 to 3650");
+	ret->retention_ms = days * 86400000;
+
+	static const char *const levels[] = { "debug", "info", "warn", "error" };
+	size_t level = 0;
+	while (level < AX_COUNT(levels) && strcmp(values[OPT_log_level], levels[level]) != 0)
+		level++;
+	if (level == AX_COUNT(levels))
+		return refuse(err, OPT_log_level, "must be debug, info, warn or error");
+	ret->log_level = (enum ax_log_level)level;
+	return check(ret, err);
+}
+
+char *ax_config_help(void)
+{
+	struct ax_buf out;
+	ax_buf_init(&out, 65536);
+	ax_buf_adds(&out,
+		"usage: ax-server [options]\n\nThe scheduling centre of AX: REST API, worker API, scheduler, "
+		"console.\n\n");
+	for (int i = 0; i < OPT_MAX; i++) {
+		char flag[40], variable[40], left[64];
+		spell(i, flag, variable);
+		snprintf(left, sizeof left, "%s %s", flag, options[i].arg != NULL ? options[i].arg : "");
+		ax_buf_printf(&out, "  %-26s %s", left, options[i].text);
+		if (options[i].preset[0] != '\0')
+			ax_buf_printf(&out, " (%s)", options[i].preset);
+		ax_buf_printf(&out, "\n  %-26s %s\n", "", variable);
+	}
+	ax_buf_adds(&out,
+		"  --print-state-machine      the life of a run as a page of documentation\n"
+		"  --help, --version\n");
+	return ax_buf_take(&out, NULL);
+}

@@ -1,0 +1,203 @@
+#include "server/dev.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/accounts.h"
+#include "server/secrets.h"
+#include "server/server.h"
+
+#define FOREVER_MS (INT64_C(3650) * 86400000)
+
+struct first_steps {
+	struct ax_server *server;
+	char link[AX_SECRET_SIZE]; /* of the sign-in or setup link, "" = none needed */
+	bool setup;
+};
+
+static enum ax_status add_token(struct ax_tx *tx, const char *kind, const char *name, const char *role,
+	const char *worker_groups, const char *secret, int64_t now, int64_t life_ms, struct ax_err *err)
+{
+	char hash[AX_SECRET_HASH_SIZE];
+	int64_t id;
+	ax_secret_hash(secret, hash);
+	struct ax_token token = {
+		.hash = hash,
+		.kind = kind,
+		.name = name,
+		.role = role,
+		.worker_groups = worker_groups,
+		.csrf = "",
+		.create_time = now,
+		.expire_time = now + life_ms,
+	};
+	return tx->ops->token_insert(tx, &token, &id, err);
+}
+
+/* Credentials of earlier starts end here, whatever mode that was. */
+static enum ax_status make_credentials(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	static const char *const kinds[] = { "setup", "once", "dev", "dev_worker" };
+	struct first_steps *f = arg;
+	struct ax_server *server = f->server;
+	int64_t now = ax_now_ms(&server->clock.port), users;
+	enum ax_status status = AX_OK;
+	for (size_t i = 0; i < AX_COUNT(kinds) && status == AX_OK; i++)
+		status = tx->ops->tokens_expire(tx, INT64_MAX, kinds[i], err);
+	if (status == AX_OK)
+		status = tx->ops->user_count(tx, &users, err);
+	if (status != AX_OK)
+		return status;
+	if (!server->config.dev) {
+		f->setup = users == 0;
+		if (!f->setup)
+			return AX_OK;
+		ax_secret_make("", f->link);
+		return add_token(tx, "setup", "setup", "", "", f->link, now, AX_LINK_MS, err);
+	}
+	ax_secret_make("", f->link);
+	ax_secret_make("axp_", server->dev.token);
+	ax_secret_make("axw_", server->dev.worker_token);
+	status = add_token(tx, "once", AX_ACCOUNT_DEV_USER, "admin", "", f->link, now, AX_LINK_MS, err);
+	if (status == AX_OK)
+		status =
+			add_token(tx, "dev", AX_ACCOUNT_DEV_USER, "admin", "", server->dev.token, now, FOREVER_MS, err);
+	if (status == AX_OK)
+		status = add_token(
+			tx, "dev_worker", "dev-worker", "", "[\"*\"]", server->dev.worker_token, now, FOREVER_MS, err);
+	return status;
+}
+
+/* Replaces a file of the state folder whole, readable by its owner alone. */
+static enum ax_status write_file(struct ax_server *server, const char *name, const char *text, struct ax_err *err)
+{
+	char path[4096], draft[4096 + 8];
+	snprintf(path, sizeof path, "%s/%s", server->config.state_dir, name);
+	snprintf(draft, sizeof draft, "%s.new", path);
+	int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	size_t len = strlen(text);
+	bool written = fd >= 0 && fchmod(fd, 0600) == 0 && write(fd, text, len) == (ssize_t)len;
+	int fault = errno;
+	if (fd >= 0)
+		close(fd);
+	if (!written || rename(draft, path) != 0)
+		return ax_fail(err, AX_UNAVAILABLE, "", "cannot write %s: %s", path, strerror(written ? errno : fault));
+	return AX_OK;
+}
+
+/* --- the worker --------------------------------------------------------------------------------------------------- */
+
+static void worker_ended(uv_process_t *process, int64_t exit_status, int signal)
+{
+	struct ax_server *server = process->data;
+	server->dev.worker_running = false;
+	uv_close((uv_handle_t *)process, NULL);
+	if (server->dev.worker_ended != NULL)
+		server->dev.worker_ended(server);
+	else
+		ax_log_event(&server->log, AX_LOG_WARN, "dev_worker_ended", "\"exit_status\":%lld,\"signal\":%d",
+			(long long)exit_status, signal);
+}
+
+/* Beside this program (installed), beside its folder (build tree), or in PATH. */
+static void find_worker(char ret[4096])
+{
+	char self[3900];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+	snprintf(ret, 4096, "ax-worker");
+	if (len <= 0)
+		return;
+	self[len] = '\0';
+	char *slash = strrchr(self, '/');
+	if (slash == NULL)
+		return;
+	*slash = '\0';
+	static const char *const places[] = { "%s/ax-worker", "%s/../worker/ax-worker" };
+	for (size_t i = 0; i < AX_COUNT(places); i++) {
+		char path[4096];
+		if (i == 0)
+			snprintf(path, sizeof path, "%s/ax-worker", self);
+		else
+			snprintf(path, sizeof path, "%s/../worker/ax-worker", self);
+		if (access(path, X_OK) == 0) {
+			snprintf(ret, 4096, "%s", path);
+			return;
+		}
+	}
+}
+
+static void start_worker(struct ax_server *server)
+{
+	char program[4096], token_file[4096], state[4096];
+	find_worker(program);
+	snprintf(token_file, sizeof token_file, "%s/dev-worker.token", server->config.state_dir);
+	snprintf(state, sizeof state, "%s/worker", server->config.state_dir);
+	char *args[] = { program, (char[]){ "--dev" }, (char[]){ "--server" }, server->origin,
+		(char[]){ "--token-file" }, token_file, (char[]){ "--state" }, state, NULL };
+	uv_stdio_container_t stdio[3] = { { .flags = UV_IGNORE }, { .flags = UV_INHERIT_FD, .data.fd = 2 },
+		{ .flags = UV_INHERIT_FD, .data.fd = 2 } };
+	uv_process_options_t options = {
+		.exit_cb = worker_ended, .file = program, .args = args, .stdio = stdio, .stdio_count = 3
+	};
+	int fault = uv_spawn(&server->loop, &server->dev.worker, &options);
+	server->dev.worker.data = server;
+	if (fault != 0) {
+		uv_close((uv_handle_t *)&server->dev.worker, NULL);
+		ax_log_text(&server->log, AX_LOG_WARN, "dev_worker_not_started", "reason", uv_strerror(fault));
+		return;
+	}
+	server->dev.worker_running = true;
+}
+
+/* --- what people see ---------------------------------------------------------------------------------------------- */
+
+static void print_welcome(struct ax_server *server, const struct first_steps *f)
+{
+	printf("AX listens on %s\n", server->origin);
+	if (f->setup)
+		printf("No administrator yet. Open this link within 15 minutes to make one:\n  %s/#/setup?token=%s\n",
+			server->origin, f->link);
+	else if (f->link[0] != '\0')
+		printf("Console, signed in (one use, 15 minutes):\n  %s/#/signin?once=%s\n", server->origin, f->link);
+	fflush(stdout);
+}
+
+enum ax_status ax_dev_start(struct ax_server *server, struct ax_err *err)
+{
+	struct first_steps f = { .server = server };
+	struct ax_arena arena = { 0 };
+	/* the write lane does not run yet: this thread may use its store */
+	enum ax_status status = ax_store_run(server->threads.writer.side.store, &arena, make_credentials, &f, err);
+	ax_arena_done(&arena);
+	if (status != AX_OK)
+		return status;
+	atomic_store(&server->setup_needed, f.setup);
+	if (server->config.dev) {
+		char json[512];
+		snprintf(
+			json, sizeof json, "{\"server\":\"%s\",\"token\":\"%s\"}\n", server->origin, server->dev.token);
+		status = write_file(server, "dev.json", json, err);
+		if (status == AX_OK)
+			status = write_file(server, "dev-worker.token", server->dev.worker_token, err);
+		if (status != AX_OK)
+			return status;
+		start_worker(server);
+	}
+	print_welcome(server, &f);
+	return AX_OK;
+}
+
+bool ax_dev_stop_worker(struct ax_server *server, void (*ended)(struct ax_server *server))
+{
+	if (!server->dev.worker_running || uv_process_kill(&server->dev.worker, SIGTERM) != 0)
+		return false;
+	server->dev.worker_ended = ended;
+	return true;
+}

@@ -1,0 +1,57 @@
+#ifndef AX_SERVER_HINTS_H
+#define AX_SERVER_HINTS_H
+
+/* What the services said has changed: collected by the write lane during a transaction, handed to the loop thread
+ * after its commit. Repetitions are folded, so a transaction of thousands of runs stays one small message. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "core/task.h"
+#include "port/notify.h"
+#include "server/lanes.h"
+
+struct ax_metrics;
+struct ax_server;
+
+struct ax_run_hint {
+	int64_t gid, task_id;
+	enum ax_run_state status;
+};
+
+enum { AX_HINT_RUNS_MAX = 2000 }; /* beyond, runs are not told one by one */
+
+struct ax_hints {
+	struct ax_job job; /* delivered like one */
+	struct ax_server *server;
+	struct ax_arena arena;
+	int64_t *tasks;
+	size_t n_tasks, cap_tasks;
+	struct ax_run_hint *runs;
+	size_t n_runs, cap_runs;
+	const char **workers; /* changed */
+	size_t n_workers, cap_workers;
+	const char **groups; /* ready */
+	size_t n_groups, cap_groups;
+	const char **stops; /* workers that hold a run that shall stop */
+	size_t n_stops, cap_stops;
+	bool due_soon; /* something may be due earlier than was known */
+};
+
+/* Write lane's collector: an ax_notify whose target is changed from batch to batch. */
+struct ax_collector {
+	struct ax_notify port;
+	struct ax_hints *hints;
+	struct ax_metrics *metrics;
+};
+
+void ax_collector_init(struct ax_collector *collector, struct ax_metrics *metrics);
+/* All that was said so far has been looked at: nothing is due sooner than known / all parked polls were served. */
+void ax_collector_looked(struct ax_collector *collector);
+void ax_collector_served(struct ax_collector *collector);
+bool ax_hints_empty(const struct ax_hints *hints);
+struct ax_hints *ax_hints_new(void);
+void ax_hints_free(struct ax_hints *hints);
+
+#endif

@@ -1,0 +1,236 @@
+#include "server/json_read.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+
+/* Depth and number of values are counted before the parser builds anything. */
+static enum ax_status check_shape(const char *text, size_t len, struct ax_err *err)
+{
+	size_t depth = 0, nodes = 0;
+	bool in_string = false;
+	for (size_t i = 0; i < len; i++) {
+		char c = text[i];
+		if (in_string) {
+			if (c == '\\')
+				i++;
+			else if (c == '"')
+				in_string = false;
+			continue;
+		}
+		if (c == '"') {
+			in_string = true;
+		} else if (c == '[' || c == '{') {
+			nodes++;
+			if (++depth > AX_JSON_DEPTH_MAX)
+				return ax_fail(err, AX_INVALID, "", "the JSON is nested deeper than %d levels",
+					AX_JSON_DEPTH_MAX);
+		} else if ((c == ']' || c == '}') && depth > 0) {
+			depth--;
+		} else if (c == ',') {
+			nodes++;
+		}
+	}
+	if (nodes > AX_JSON_NODES_MAX)
+		return ax_fail(err, AX_TOO_LARGE, "", "the JSON holds more than %d values", AX_JSON_NODES_MAX);
+	return AX_OK;
+}
+
+enum ax_status ax_json_parse(const char *text, size_t len, json_t **ret, struct ax_err *err)
+{
+	enum ax_status status = check_shape(text, len, err);
+	if (status != AX_OK)
+		return status;
+	json_error_t fault;
+	json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
+	if (value == NULL)
+		return ax_fail(err, AX_INVALID, "", "the body is not valid JSON: %s (line %d, column %d)", fault.text,
+			fault.line, fault.column);
+	*ret = value;
+	return AX_OK;
+}
+
+void ax_read_fail(struct ax_read *r, const char *field, const char *fmt, ...)
+{
+	if (r->status != AX_OK)
+		return;
+	char name[128], msg[320];
+	snprintf(name, sizeof name, "%s%s", r->path, field);
+	va_list args;
+	va_start(args, fmt);
+	vsnprintf(msg, sizeof msg, fmt, args);
+	va_end(args);
+	r->status = ax_fail(r->err, AX_INVALID, name, "%s", msg);
+}
+
+void ax_read_begin(struct ax_read *r, json_t *value, const char *path, struct ax_arena *arena, struct ax_err *err)
+{
+	*r = (struct ax_read){ .obj = value, .path = path, .arena = arena, .err = err };
+	if (value != NULL && !json_is_object(value)) {
+		r->obj = NULL;
+		size_t len = strlen(path);
+		if (len == 0) {
+			r->status = ax_fail(err, AX_INVALID, "", "the body must be a JSON object");
+		} else {
+			char *name = ax_strndup(arena, path, len - 1);
+			r->status = ax_fail(err, AX_INVALID, name, "%s must be a JSON object", name);
+		}
+	}
+}
+
+static bool was_asked(const struct ax_read *r, const char *key)
+{
+	for (int i = 0; i < r->n_seen; i++)
+		if (strcmp(r->seen[i], key) == 0)
+			return true;
+	return false;
+}
+
+enum ax_status ax_read_end(struct ax_read *r)
+{
+	const char *key;
+	json_t *value;
+	if (r->status == AX_OK && r->obj != NULL)
+		json_object_foreach(r->obj, key, value)
+		{
+			if (!was_asked(r, key))
+				ax_read_fail(r, key, "unknown field `%.64s`", key);
+		}
+	return r->status;
+}
+
+json_t *ax_read_any(struct ax_read *r, const char *field)
+{
+	AX_ASSERT(r->n_seen < (int)AX_COUNT(r->seen));
+	r->seen[r->n_seen++] = field;
+	return r->obj != NULL && r->status == AX_OK ? json_object_get(r->obj, field) : NULL;
+}
+
+bool ax_read_has(const struct ax_read *r, const char *field)
+{
+	return r->obj != NULL && json_object_get(r->obj, field) != NULL;
+}
+
+static void take_str(struct ax_read *r, const char *field, json_t *value, size_t max, const char **ret)
+{
+	if (!json_is_string(value))
+		ax_read_fail(r, field, "%s must be a text", field);
+	else if (json_string_length(value) != strlen(json_string_value(value)))
+		ax_read_fail(r, field, "%s must not hold the character U+0000", field);
+	else if (json_string_length(value) > max)
+		ax_read_fail(r, field, "%s is longer than %zu bytes", field, max);
+	else
+		*ret = json_string_value(value);
+}
+
+void ax_read_str(struct ax_read *r, const char *field, size_t max, const char **ret)
+{
+	json_t *value = ax_read_any(r, field);
+	if (value != NULL)
+		take_str(r, field, value, max, ret);
+}
+
+void ax_read_str_or_null(struct ax_read *r, const char *field, size_t max, const char **ret)
+{
+	json_t *value = ax_read_any(r, field);
+	if (json_is_null(value))
+		*ret = "";
+	else if (value != NULL)
+		take_str(r, field, value, max, ret);
+}
+
+void ax_read_int(struct ax_read *r, const char *field, int64_t min, int64_t max, int64_t *ret)
+{
+	json_t *value = ax_read_any(r, field);
+	if (value == NULL)
+		return;
+	if (!json_is_integer(value))
+		ax_read_fail(r, field, "%s must be a whole number", field);
+	else if (json_integer_value(value) < min || json_integer_value(value) > max)
+		ax_read_fail(r, field, "%s must be from %" PRId64 " to %" PRId64, field, min, max);
+	else
+		*ret = json_integer_value(value);
+}
+
+void ax_read_bool(struct ax_read *r, const char *field, bool *ret)
+{
+	json_t *value = ax_read_any(r, field);
+	if (value == NULL)
+		return;
+	if (!json_is_boolean(value))
+		ax_read_fail(r, field, "%s must be true or false", field);
+	else
+		*ret = json_is_true(value);
+}
+
+void ax_read_id(struct ax_read *r, const char *field, int64_t *ret)
+{
+	json_t *value = ax_read_any(r, field);
+	if (value == NULL)
+		return;
+	if (!json_is_string(value) ||
+		!ax_parse_i64(json_string_value(value), json_string_length(value), 1, INT64_MAX, ret))
+		ax_read_fail(r, field, "%s must be an id: a decimal number written as a text", field);
+}
+
+void ax_read_word(struct ax_read *r, const char *field, const char *const *words, int *ret)
+{
+	json_t *value = ax_read_any(r, field);
+	if (value == NULL)
+		return;
+	char list[160] = "";
+	for (int i = 0; words[i] != NULL; i++) {
+		if (json_is_string(value) && strcmp(json_string_value(value), words[i]) == 0) {
+			*ret = i;
+			return;
+		}
+		size_t len = strlen(list);
+		snprintf(list + len, sizeof list - len, "%s`%s`", i > 0 ? ", " : "", words[i]);
+	}
+	ax_read_fail(r, field, "%s must be one of %s", field, list);
+}
+
+json_t *ax_read_array(struct ax_read *r, const char *field, size_t max)
+{
+	json_t *value = ax_read_any(r, field);
+	if (value == NULL)
+		return NULL;
+	if (!json_is_array(value)) {
+		ax_read_fail(r, field, "%s must be an array", field);
+		return NULL;
+	}
+	if (json_array_size(value) > max) {
+		ax_read_fail(r, field, "%s holds more than %zu items", field, max);
+		return NULL;
+	}
+	return value;
+}
+
+void ax_read_json(struct ax_read *r, const char *field, size_t max, const char **ret)
+{
+	json_t *value = ax_read_any(r, field);
+	if (value == NULL)
+		return;
+	if (json_is_null(value)) {
+		*ret = "";
+		return;
+	}
+	size_t len = json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
+	if (len > max) {
+		ax_read_fail(r, field, "%s is longer than %zu bytes", field, max);
+		return;
+	}
+	char *text = ax_alloc(r->arena, len + 1);
+	json_dumpb(value, text, len, JSON_COMPACT | JSON_ENCODE_ANY);
+	*ret = text;
+}
+
+void ax_read_require(struct ax_read *r, const char *field)
+{
+	if (r->status == AX_OK && !ax_read_has(r, field))
+		ax_read_fail(r, field, "%s is missing", field);
+}

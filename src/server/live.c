@@ -1,0 +1,265 @@
+#include "server/live.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/num.h"
+#include "server/handlers.h"
+#include "server/render.h"
+#include "server/server.h"
+
+enum {
+	STREAMS_PER_CALLER = 10,
+	QUEUE_MAX = 256 * 1024, /* bytes that a slow reader may have before it; more hints are left out */
+	CHUNKS = 16,            /* of output per feed */
+};
+
+static void end_stream(struct ax_stream *s)
+{
+	struct ax_call *c = s->call;
+	DL_DELETE(c->server->live.list, s);
+	c->server->live.n--;
+	free(s);
+	ax_http_stream_end(c->req);
+	ax_call_free(c);
+}
+
+static void stream_gone(struct ax_call *c)
+{
+	struct ax_stream *s = c->holder;
+	s->over = true;
+	if (!s->busy)
+		end_stream(s);
+}
+
+/* --- one run ------------------------------------------------------------------------------------------------------ */
+
+struct feed_job {
+	struct ax_job job;
+	struct ax_stream *stream;
+	struct ax_call call; /* for the renderers: arena, transaction, buffer */
+	struct ax_outputs outputs;
+	int64_t rev, gid, fence, seq;
+	bool run_changed, ended;
+	enum ax_status status;
+	struct ax_err err;
+};
+
+static enum ax_status feed(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct feed_job *f = arg;
+	struct ax_call *c = &f->call;
+	struct ax_run run;
+	c->tx = tx;
+	ax_buf_clear(&c->out);
+	ax_json_init(&c->json, &c->out);
+	enum ax_status status = tx->ops->run_get(tx, f->gid, false, &run, err);
+	if (status == AX_OK)
+		status = tx->ops->outputs(tx, f->gid, f->fence, f->seq, CHUNKS, &f->outputs, err);
+	if (status != AX_OK)
+		return status;
+	f->ended = ax_run_is_terminal(run.status) && f->outputs.n < CHUNKS;
+	f->run_changed = run.rev != f->rev;
+	f->rev = run.rev;
+	return f->run_changed ? ax_render_run(c, NULL, &run, err) : AX_OK;
+}
+
+static void run_feed(struct ax_job *job, struct ax_side *side)
+{
+	struct feed_job *f = (struct feed_job *)job;
+	f->call.now = ax_now_ms(&f->call.server->clock.port);
+	f->status = ax_store_run(side->store, &f->call.arena, feed, f, &f->err);
+}
+
+static void post_feed(struct ax_stream *s);
+
+static void send_output(struct feed_job *f)
+{
+	struct ax_stream *s = f->stream;
+	struct ax_buf chunk;
+	ax_buf_init(&chunk, 1024 * 1024);
+	for (int i = 0; i < f->outputs.n; i++) {
+		struct ax_json json;
+		ax_buf_clear(&chunk);
+		ax_json_init(&json, &chunk);
+		ax_render_output(&json, &f->outputs.at[i]);
+		ax_http_sse_send(s->call->req, "output", NULL, chunk.data);
+		s->fence = f->outputs.at[i].fence;
+		s->seq = f->outputs.at[i].seq;
+	}
+	ax_buf_done(&chunk);
+}
+
+static void feed_done(struct ax_job *job)
+{
+	struct feed_job *f = (struct feed_job *)job;
+	struct ax_stream *s = f->stream;
+	s->busy = false;
+	bool end = s->over || f->status == AX_NOT_FOUND;
+	if (!s->over && f->status == AX_OK) {
+		send_output(f);
+		/* output first: the state that ends the stream comes last */
+		if (f->run_changed)
+			ax_http_sse_send(s->call->req, "state", NULL, f->call.out.data);
+		s->rev = f->rev;
+		end = f->ended;
+		s->again |= f->outputs.n == CHUNKS;
+	}
+	ax_buf_done(&f->call.out);
+	ax_arena_done(&f->call.arena);
+	free(f);
+	if (end)
+		end_stream(s);
+	else if (s->again)
+		post_feed(s);
+}
+
+static void post_feed(struct ax_stream *s)
+{
+	s->again = s->busy;
+	if (s->busy)
+		return;
+	if (ax_http_stream_queued(s->call->req) > QUEUE_MAX)
+		return; /* the timer comes back to it */
+	struct feed_job *f = ax_malloc(sizeof *f);
+	f->job = (struct ax_job){ .run = run_feed, .done = feed_done };
+	f->stream = s;
+	f->call.server = s->call->server;
+	ax_buf_init(&f->call.out, 1024 * 1024);
+	f->gid = s->gid;
+	f->rev = s->rev;
+	f->fence = s->fence;
+	f->seq = s->seq;
+	s->busy = true;
+	ax_lane_post_own(&s->call->server->lanes, AX_LANE_READ, &f->job);
+}
+
+/* --- everything --------------------------------------------------------------------------------------------------- */
+
+/* The events of one commit, made once for all streams. */
+struct event {
+	const char *name;
+	char *data;
+};
+
+static size_t make_events(struct ax_hints *h, struct event **ret)
+{
+	size_t n = 0;
+	struct event *events = ax_alloc_array(&h->arena, h->n_tasks + h->n_runs + h->n_workers + 1, sizeof *events);
+	for (size_t i = 0; i < h->n_tasks; i++)
+		events[n++] = (struct event){ "task", ax_sprintf(&h->arena, "{\"id\":\"%" PRId64 "\"}", h->tasks[i]) };
+	for (size_t i = 0; i < h->n_runs; i++)
+		events[n++] = (struct event){ "run",
+			ax_sprintf(&h->arena, "{\"gid\":\"%" PRId64 "\",\"task_id\":\"%" PRId64 "\",\"status\":\"%s\"}",
+				h->runs[i].gid, h->runs[i].task_id, ax_run_state_name(h->runs[i].status)) };
+	for (size_t i = 0; i < h->n_workers; i++) /* names need no escapes */
+		events[n++] = (struct event){ "worker", ax_sprintf(&h->arena, "{\"worker\":\"%s\"}", h->workers[i]) };
+	*ret = events;
+	return n;
+}
+
+static bool concerns(const struct ax_stream *s, const struct ax_hints *h)
+{
+	for (size_t i = 0; i < h->n_runs; i++)
+		if (h->runs[i].gid == s->gid)
+			return true;
+	return h->n_runs == AX_HINT_RUNS_MAX;
+}
+
+void ax_live_hints(struct ax_job *job)
+{
+	struct ax_hints *h = (struct ax_hints *)job;
+	struct ax_server *server = h->server;
+	if (h->due_soon)
+		ax_scheduler_look(server);
+	ax_polls_hints(server, h);
+	if (server->live.n > 0) {
+		struct event *events;
+		size_t n = make_events(h, &events);
+		struct ax_stream *s, *next;
+		DL_FOREACH_SAFE(server->live.list, s, next)
+		{
+			if (s->over)
+				continue;
+			if (s->gid != 0) {
+				if (concerns(s, h))
+					post_feed(s);
+				continue;
+			}
+			for (size_t i = 0; i < n && ax_http_stream_queued(s->call->req) < QUEUE_MAX; i++)
+				ax_http_sse_send(s->call->req, events[i].name, NULL, events[i].data);
+		}
+	}
+	ax_hints_free(h);
+}
+
+/* --- beginning and ending ----------------------------------------------------------------------------------------- */
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct ax_server *server = timer->data;
+	int64_t now = ax_now_ms(&server->clock.port);
+	struct ax_stream *s, *next;
+	DL_FOREACH_SAFE(server->live.list, s, next)
+	{
+		if (s->call->who.valid_until <= now)
+			stream_gone(s->call);
+		else if (s->gid != 0 && !s->over)
+			post_feed(s);
+	}
+	if (server->live.n == 0)
+		uv_timer_stop(timer);
+}
+
+void ax_live_begin(struct ax_call *c)
+{
+	struct ax_live *live = &c->server->live;
+	int same = 0;
+	struct ax_stream *s;
+	DL_FOREACH(live->list, s)
+	{
+		same += s->call->who.token_id == c->who.token_id;
+	}
+	if (same >= STREAMS_PER_CALLER) {
+		c->retry_after_s = 5;
+		ax_front_fail(c, AX_LIMITED, "", "this caller has 10 streams open; close one first");
+		return;
+	}
+	s = ax_malloc(sizeof *s);
+	s->call = c;
+	s->rev = s->seq = -1;
+	if (c->route->handler == ax_get_run_live)
+		AX_ASSERT(ax_parse_i64(c->param[0], strlen(c->param[0]), 1, INT64_MAX, &s->gid));
+	c->holder = s;
+	c->on_gone = c->on_drain = stream_gone;
+	DL_APPEND(live->list, s);
+	live->n++;
+	ax_http_sse_begin(c->req, NULL);
+	if (!uv_is_active((uv_handle_t *)&live->timer))
+		uv_timer_start(&live->timer, on_timer, 1000, 1000);
+	if (s->gid != 0)
+		post_feed(s);
+}
+
+void ax_live_revoke(struct ax_server *server, int64_t token_id)
+{
+	struct ax_stream *s, *next;
+	DL_FOREACH_SAFE(server->live.list, s, next)
+	{
+		if (s->call->who.token_id == token_id)
+			stream_gone(s->call);
+	}
+}
+
+void ax_live_init(struct ax_server *server)
+{
+	AX_ASSERT(uv_timer_init(&server->loop, &server->live.timer) == 0);
+	server->live.timer.data = server;
+}
+
+void ax_live_close(struct ax_server *server)
+{
+	uv_close((uv_handle_t *)&server->live.timer, NULL);
+}

@@ -1,0 +1,38 @@
+#ifndef AX_SERVER_LIVE_H
+#define AX_SERVER_LIVE_H
+
+/* Server-sent events: what changed (/live), and one run with its output (/runs/{gid}/live). Fed by the hints that
+ * come with every commit; a client that reads too slowly misses hints, never the end of a run. */
+
+#include <uv.h>
+#include "server/call.h"
+#include "server/hints.h"
+
+struct ax_server;
+
+struct ax_stream {
+	struct ax_call *call;
+	int64_t gid;        /* 0 = everything */
+	int64_t rev;        /* of the run as sent last */
+	int64_t fence, seq; /* of the chunk sent last */
+	bool busy;          /* a feed job is on its way */
+	bool again;         /* the run changed meanwhile */
+	bool over;
+	struct ax_stream *prev, *next;
+};
+
+struct ax_live {
+	struct ax_stream *list;
+	int n;
+	uv_timer_t timer; /* each second while there are streams */
+};
+
+void ax_live_init(struct ax_server *server);
+void ax_live_close(struct ax_server *server);
+/* Takes over the call of a stream that was admitted. */
+void ax_live_begin(struct ax_call *c);
+/* job.done of hints: tells parked polls, streams and the scheduler. */
+void ax_live_hints(struct ax_job *job);
+void ax_live_revoke(struct ax_server *server, int64_t token_id);
+
+#endif

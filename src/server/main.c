@@ -1,0 +1,71 @@
+/* ax-server: options, start, stop, exit codes (0 stopped as asked, 1 could not start, 2 wrong options). */
+
+#include <malloc.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "server/server.h"
+#include "server/state_machine.h"
+#include "server/version.h"
+
+static int print_text(char *text)
+{
+	fputs(text, stdout);
+	free(text);
+	return 0;
+}
+
+static int print_state_machine(void)
+{
+	struct ax_buf out;
+	ax_buf_init(&out, 1024 * 1024);
+	ax_state_machine_print(&out);
+	return print_text(ax_buf_take(&out, NULL));
+}
+
+static int serve(const struct ax_config *config)
+{
+	static struct ax_server server;
+	struct ax_err err = { 0 };
+	signal(SIGPIPE, SIG_IGN);
+	umask(077);
+	/* few threads allocate, and little: more arenas would only hold memory that nobody uses */
+	mallopt(M_ARENA_MAX, 2);
+	json_object_seed(0);
+	enum ax_status status = ax_server_start(&server, config, &err);
+	if (status == AX_OK)
+		uv_run(&server.loop, UV_RUN_DEFAULT);
+	else
+		fprintf(stderr, "ax-server: %s\n", err.msg);
+	ax_server_close(&server);
+	return status == AX_OK ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct ax_config config;
+	struct ax_err err = { 0 };
+	if (sodium_init() < 0) {
+		fputs("ax-server: the system gives no random numbers\n", stderr);
+		return 1;
+	}
+	if (ax_config_read(argc, argv, getenv, &config, &err) != AX_OK) {
+		fprintf(stderr, "ax-server: %s\n", err.msg);
+		return 2;
+	}
+	switch (config.action) {
+	case AX_CONFIG_HELP:
+		return print_text(ax_config_help());
+	case AX_CONFIG_VERSION:
+		puts("ax-server " AX_VERSION);
+		return 0;
+	case AX_CONFIG_PRINT_STATE_MACHINE:
+		return print_state_machine();
+	case AX_CONFIG_SERVE:
+		break;
+	}
+	return serve(&config);
+}

@@ -1,0 +1,114 @@
+#include "server/metrics.h"
+
+#include <inttypes.h>
+
+#include "server/server.h"
+
+static const int64_t bounds_ms[AX_HISTOGRAM_BUCKETS] = { 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000,
+	30000 };
+
+void ax_histogram_add(struct ax_histogram *histogram, int64_t ms)
+{
+	int i = 0;
+	while (i < AX_HISTOGRAM_BUCKETS && ms > bounds_ms[i])
+		i++;
+	histogram->bucket[i]++;
+	histogram->sum_ms += (uint64_t)AX_MAX(ms, 0);
+}
+
+void ax_metrics_run(struct ax_metrics *metrics, const struct ax_run *run)
+{
+	bool scheduled = run->kind == AX_KIND_SCHEDULE;
+	if (scheduled && run->fence == 0 && run->rev <= 1 && !ax_run_is_terminal(run->status)) {
+		metrics->fires++;
+		ax_histogram_add(&metrics->lateness, run->create_time - run->trigger_time);
+	}
+	if (run->status == AX_RUN_DISPATCHED && !run->accepted && run->cancel == AX_CANCEL_NONE) {
+		metrics->dispatched++;
+		if (scheduled && run->fence == 1)
+			ax_histogram_add(&metrics->given, run->dispatch_time - run->trigger_time);
+	}
+	if (ax_run_is_terminal(run->status))
+		metrics->ended[run->status]++;
+}
+
+static void head(struct ax_buf *out, const char *name, const char *type, const char *help)
+{
+	ax_buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void one(struct ax_buf *out, const char *name, const char *type, const char *help, double value)
+{
+	head(out, name, type, help);
+	ax_buf_printf(out, "%s %.15g\n", name, value);
+}
+
+static void counter(struct ax_buf *out, const char *name, const char *help, uint64_t value)
+{
+	one(out, name, "counter", help, (double)value);
+}
+
+static void histogram(struct ax_buf *out, const char *name, const char *help, const struct ax_histogram *h)
+{
+	head(out, name, "histogram", help);
+	uint64_t n = 0;
+	for (int i = 0; i < AX_HISTOGRAM_BUCKETS; i++) {
+		n += h->bucket[i];
+		ax_buf_printf(out, "%s_bucket{le=\"%.3g\"} %" PRIu64 "\n", name, (double)bounds_ms[i] / 1000, n);
+	}
+	n += h->bucket[AX_HISTOGRAM_BUCKETS];
+	ax_buf_printf(out, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum %.15g\n%s_count %" PRIu64 "\n", name, n, name,
+		(double)h->sum_ms / 1000, name, n);
+}
+
+static void by_state(struct ax_buf *out, const struct ax_metrics *m, const int64_t live[32])
+{
+	head(out, "ax_runs", "gauge", "Live runs by state.");
+#define AX_RUN_STATE(name, number, text)                                                                               \
+	if (!ax_run_is_terminal(AX_RUN_##name))                                                                        \
+		ax_buf_printf(out, "ax_runs{state=\"%s\"} %" PRId64 "\n", #name, live[number]);
+	AX_RUN_STATES(AX_RUN_STATE)
+#undef AX_RUN_STATE
+	head(out, "ax_runs_ended_total", "counter", "Runs ended since the start, by state.");
+#define AX_RUN_STATE(name, number, text)                                                                               \
+	if (ax_run_is_terminal(AX_RUN_##name))                                                                         \
+		ax_buf_printf(out, "ax_runs_ended_total{state=\"%s\"} %" PRIu64 "\n", #name, m->ended[number]);
+	AX_RUN_STATES(AX_RUN_STATE)
+#undef AX_RUN_STATE
+}
+
+static void http(struct ax_buf *out, struct ax_server *server)
+{
+	const struct ax_metrics *m = &server->metrics;
+	struct ax_http_stats stats;
+	ax_http_server_stats(server->http, &stats);
+	one(out, "ax_http_connections", "gauge", "Open connections.", stats.connections);
+	counter(out, "ax_http_requests_total", "Requests.", stats.requests_total);
+	counter(out, "ax_http_refused_total", "Requests refused as malformed or over a limit.", stats.refused_total);
+	head(out, "ax_http_answers_total", "counter", "Answers of the API by class.");
+	for (int i = 2; i <= 5; i++)
+		ax_buf_printf(out, "ax_http_answers_total{class=\"%dxx\"} %" PRIu64 "\n", i, m->answers[i]);
+}
+
+void ax_metrics_print(struct ax_server *server, const int64_t live[32], struct ax_buf *out)
+{
+	const struct ax_metrics *m = &server->metrics;
+	int64_t mono = ax_mono_ms(&server->clock.port);
+	counter(out, "ax_fires_total", "Runs born from a schedule.", m->fires);
+	histogram(out, "ax_fire_lateness_seconds", "Birth of a scheduled run after its due time.", &m->lateness);
+	histogram(out, "ax_given_lateness_seconds", "First claim by a worker after the due time.", &m->given);
+	by_state(out, m, live);
+	counter(out, "ax_dispatched_total", "Runs given to workers.", m->dispatched);
+	one(out, "ax_parked_polls", "gauge", "Workers waiting for runs.", server->polls.n);
+	one(out, "ax_queue_depth", "gauge", "Jobs that wait for the writing thread.",
+		ax_lane_depth(&server->lanes, AX_LANE_WRITE));
+	counter(out, "ax_busy_total", "Calls answered 503 because a queue was full.", m->refused_busy);
+	one(out, "ax_tick_age_seconds", "gauge", "Time since the scheduler last looked.",
+		(double)(mono - m->tick_ms) / 1000);
+	counter(out, "ax_commits_total", "Transactions committed; each carries many jobs.", m->commits);
+	counter(out, "ax_commit_failures_total", "Transactions that failed.", m->commit_failures);
+	counter(out, "ax_jobs_total", "Jobs of the writing thread.", m->jobs);
+	histogram(out, "ax_commit_seconds", "Time of one commit.", &m->commit);
+	http(out, server);
+	one(out, "ax_start_time_seconds", "gauge", "When this server started.", (double)server->start_time / 1000);
+}

@@ -1,0 +1,42 @@
+#ifndef AX_SERVER_METRICS_H
+#define AX_SERVER_METRICS_H
+
+/* Counters for /metrics, written from any thread. */
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "core/task.h"
+
+enum { AX_HISTOGRAM_BUCKETS = 14 };
+
+/* Upper bounds in ms: 1, 2, 5, 10 … 30,000 (metrics.c). */
+struct ax_histogram {
+	_Atomic uint64_t bucket[AX_HISTOGRAM_BUCKETS + 1];
+	_Atomic uint64_t sum_ms;
+};
+
+struct ax_metrics {
+	_Atomic uint64_t fires;     /* runs born from a schedule */
+	_Atomic uint64_t ended[32]; /* runs by final state */
+	_Atomic uint64_t commits, commit_failures, jobs;
+	_Atomic uint64_t dispatched; /* runs given out */
+	_Atomic uint64_t refused_busy;
+	_Atomic uint64_t answers[6];  /* by hundred: 2 = 2xx */
+	_Atomic int64_t tick_ms;      /* mono of the last tick that succeeded */
+	_Atomic int64_t commit_ms;    /* mono of the last commit that succeeded */
+	struct ax_histogram lateness; /* birth of a scheduled run after its due time */
+	struct ax_histogram given;    /* first claim after the due time */
+	struct ax_histogram commit;   /* time of one commit */
+};
+
+void ax_histogram_add(struct ax_histogram *histogram, int64_t ms);
+/* Sees every change of a run. */
+void ax_metrics_run(struct ax_metrics *metrics, const struct ax_run *run);
+
+struct ax_server;
+/* The page in Prometheus' text format. Loop thread. `by_state` counts live runs (from the store). */
+void ax_metrics_print(struct ax_server *server, const int64_t by_state[32], struct ax_buf *out);
+
+#endif

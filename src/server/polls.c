@@ -1,0 +1,319 @@
+#include "server/polls.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/num.h"
+#include "core/limits.h"
+#include "server/server.h"
+#include "server/worker_json.h"
+
+struct dispatch_job {
+	struct ax_job job;
+	struct ax_server *server;
+	struct ax_arena arena;
+	struct ax_parked **parked;
+	struct ax_poll *polls;    /* of those that may be served */
+	struct ax_parked **owner; /* of polls[i] */
+	int n_parked, n_polls;
+	bool all;
+	enum ax_status status;
+	struct ax_err err;
+};
+
+static void serve(struct ax_server *server);
+
+/* --- ending a poll ------------------------------------------------------------------------------------------------ */
+
+static void unpark(struct ax_parked *p)
+{
+	struct ax_polls *polls = &p->call->server->polls;
+	DL_DELETE(polls->list, p);
+	polls->n--;
+	p->call->holder = NULL;
+	p->call->on_gone = NULL;
+	p->call->on_drain = NULL;
+	free(p);
+}
+
+static void answer(struct ax_parked *p)
+{
+	struct ax_call *c = p->call;
+	ax_worker_write_poll(&c->json, &p->poll);
+	unpark(p);
+	ax_front_answer(c);
+}
+
+static void end_poll(struct ax_parked *p)
+{
+	p->poll.n_orders = p->poll.n_stops = 0;
+	answer(p);
+}
+
+static void poll_gone(struct ax_call *c)
+{
+	struct ax_parked *p = c->holder;
+	if (p->busy)
+		p->over = true;
+	else
+		end_poll(p);
+}
+
+/* --- the dispatch job --------------------------------------------------------------------------------------------- */
+
+static enum ax_status admit_poll(struct ax_tx *tx, struct ax_parked *p)
+{
+	struct ax_call *c = p->call;
+	c->tx = tx;
+	c->now = ax_now_ms(&c->server->clock.port);
+	enum ax_status status = ax_call_admit(c, &c->err);
+	if (status == AX_OK)
+		status = ax_worker_check_groups(c, p->poll.worker, &c->err);
+	for (int i = 0; i < p->poll.n_free && status == AX_OK; i++)
+		if (!ax_worker_token_covers(c, p->poll.free[i].group_key))
+			status = ax_fail(&c->err, AX_DENIED, "free", "the worker token is not for the group `%.64s`",
+				p->poll.free[i].group_key);
+	c->tx = NULL;
+	return status;
+}
+
+/* Leaves out the polls that may not be served; a store that fails, fails the job. */
+static enum ax_status admit_polls(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct dispatch_job *d = arg;
+	d->n_polls = 0;
+	for (int i = 0; i < d->n_parked; i++) {
+		struct ax_parked *p = d->parked[i];
+		p->call->failed = admit_poll(tx, p);
+		if (ax_status_http(p->call->failed) >= 500) {
+			*err = p->call->err;
+			return p->call->failed;
+		}
+		if (p->call->failed != AX_OK)
+			continue;
+		d->polls[d->n_polls] = p->poll;
+		d->owner[d->n_polls++] = p;
+	}
+	return AX_OK;
+}
+
+static void run_dispatch(struct ax_job *job, struct ax_side *side)
+{
+	struct dispatch_job *d = (struct dispatch_job *)job;
+	struct ax_arena *own = side->ctx->arena;
+	side->ctx->arena = &d->arena;
+	d->status = ax_store_run(side->store, &d->arena, admit_polls, d, &d->err);
+	if (d->status == AX_OK && d->n_polls > 0)
+		d->status = ax_dispatch(side->ctx, d->polls, d->n_polls, &d->err);
+	side->ctx->arena = own;
+	if (d->status == AX_OK && d->all)
+		ax_collector_served(&d->server->threads.collector);
+}
+
+static void fail_poll(struct ax_parked *p, enum ax_status status, const char *msg)
+{
+	struct ax_call *c = p->call;
+	unpark(p);
+	ax_front_fail(c, status, "", msg);
+}
+
+/* What the job brought for one poll: an answer, or back to the others. */
+static void take_back(struct ax_parked *p)
+{
+	if (p->call->failed != AX_OK) {
+		struct ax_call *c = p->call;
+		unpark(p);
+		ax_front_answer(c);
+	} else if (p->poll.status == AX_NOT_FOUND) {
+		struct ax_call *c = p->call;
+		unpark(p);
+		ax_front_fail(c, AX_NOT_FOUND, "worker", "unknown worker: register again");
+	} else if (p->poll.status != AX_OK) {
+		fail_poll(p, p->poll.status, "another incarnation of this worker has registered");
+	} else if (p->poll.n_orders > 0 || p->poll.n_stops > 0 || p->over || (p->poll.drain && !p->drained)) {
+		answer(p);
+	} else {
+		p->drained = p->poll.drain;
+	}
+}
+
+static void dispatch_done(struct ax_job *job)
+{
+	struct dispatch_job *d = (struct dispatch_job *)job;
+	struct ax_server *server = d->server;
+	server->polls.running = false;
+	enum ax_status status = d->status != AX_OK ? d->status : job->commit;
+	const char *msg = d->status != AX_OK ? d->err.msg : job->commit_err.msg;
+	for (int i = 0; i < d->n_polls && status == AX_OK; i++)
+		d->owner[i]->poll = d->polls[i];
+	if (status != AX_OK)
+		ax_log_text(&server->log, AX_LOG_ERROR, "dispatch_failed", "message", msg);
+	for (int i = 0; i < d->n_parked; i++) {
+		struct ax_parked *p = d->parked[i];
+		p->busy = false;
+		if (status != AX_OK)
+			fail_poll(p, status, msg);
+		else
+			take_back(p);
+	}
+	ax_arena_done(&d->arena);
+	free(d);
+	serve(server);
+}
+
+static void serve(struct ax_server *server)
+{
+	struct ax_polls *polls = &server->polls;
+	if (polls->running || polls->n == 0)
+		return;
+	struct dispatch_job *d = ax_malloc(sizeof *d);
+	d->job = (struct ax_job){ .run = run_dispatch, .done = dispatch_done };
+	d->server = server;
+	d->parked = ax_alloc_array(&d->arena, (size_t)polls->n, sizeof(struct ax_parked *));
+	struct ax_parked *p;
+	DL_FOREACH(polls->list, p)
+	{
+		if (!p->wanted)
+			continue;
+		p->wanted = false;
+		p->busy = true;
+		d->parked[d->n_parked++] = p;
+	}
+	if (d->n_parked == 0) {
+		ax_arena_done(&d->arena);
+		free(d);
+		return;
+	}
+	d->all = d->n_parked == polls->n;
+	d->polls = ax_alloc_array(&d->arena, (size_t)d->n_parked, sizeof *d->polls);
+	d->owner = ax_alloc_array(&d->arena, (size_t)d->n_parked, sizeof(struct ax_parked *));
+	polls->running = true;
+	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &d->job);
+}
+
+/* --- when to serve ------------------------------------------------------------------------------------------------ */
+
+void ax_polls_serve_all(struct ax_server *server)
+{
+	struct ax_parked *p;
+	DL_FOREACH(server->polls.list, p)
+	{
+		p->wanted = true;
+	}
+	serve(server);
+}
+
+static bool holds(const char *const *names, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static bool concerns(const struct ax_hints *h, const struct ax_poll *poll)
+{
+	for (int i = 0; i < poll->n_free; i++)
+		if (poll->free[i].slots > 0 && holds(h->groups, h->n_groups, poll->free[i].group_key))
+			return true;
+	return holds(h->stops, h->n_stops, poll->worker) || holds(h->workers, h->n_workers, poll->worker);
+}
+
+void ax_polls_hints(struct ax_server *server, const struct ax_hints *hints)
+{
+	if (hints->n_groups == 0 && hints->n_stops == 0 && hints->n_workers == 0)
+		return;
+	struct ax_parked *p;
+	DL_FOREACH(server->polls.list, p)
+	{
+		p->wanted |= concerns(hints, &p->poll);
+	}
+	serve(server);
+}
+
+static void arm(struct ax_server *server);
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct ax_server *server = timer->data;
+	int64_t now = ax_mono_ms(&server->clock.port);
+	struct ax_parked *p, *next;
+	DL_FOREACH_SAFE(server->polls.list, p, next)
+	{
+		if (p->deadline_mono_ms > now)
+			continue;
+		if (p->busy)
+			p->over = true;
+		else
+			end_poll(p);
+	}
+	arm(server);
+}
+
+/* For the earliest deadline. */
+static void arm(struct ax_server *server)
+{
+	struct ax_polls *polls = &server->polls;
+	int64_t first = INT64_MAX, now = ax_mono_ms(&server->clock.port);
+	struct ax_parked *p;
+	DL_FOREACH(polls->list, p)
+	{
+		if (!p->over)
+			first = AX_MIN(first, p->deadline_mono_ms);
+	}
+	if (first < INT64_MAX)
+		uv_timer_start(&polls->timer, on_timer, (uint64_t)AX_MAX(first - now, (int64_t)1), 0);
+}
+
+void ax_polls_park(struct ax_call *c)
+{
+	struct ax_server *server = c->server;
+	struct ax_parked *p = ax_malloc(sizeof *p);
+	int64_t wait_ms = AX_POLL_WAIT_MS;
+	if (ax_worker_read_poll(c, &p->poll, &wait_ms, &c->err) != AX_OK) {
+		free(p);
+		ax_front_fail(c, c->err.status, c->err.field, c->err.msg);
+		return;
+	}
+	ax_buf_init(&c->out, 64 * 1024 * 1024);
+	ax_json_init(&c->json, &c->out);
+	p->call = c;
+	p->wanted = true;
+	p->drained = true; /* a worker that is draining when it asks knows, or hears it at the end of its wait */
+	p->deadline_mono_ms = ax_mono_ms(&server->clock.port) + wait_ms;
+	c->holder = p;
+	c->on_gone = poll_gone;
+	c->on_drain = poll_gone;
+	DL_APPEND(server->polls.list, p);
+	server->polls.n++;
+	if (!uv_is_active((uv_handle_t *)&server->polls.timer) || wait_ms < AX_POLL_WAIT_MS)
+		arm(server);
+	serve(server);
+}
+
+void ax_polls_revoke(struct ax_server *server, int64_t token_id)
+{
+	struct ax_parked *p, *next;
+	DL_FOREACH_SAFE(server->polls.list, p, next)
+	{
+		if (p->call->who.token_id != token_id)
+			continue;
+		if (p->busy)
+			p->over = true;
+		else
+			fail_poll(p, AX_UNAUTHENTICATED, "the token was revoked");
+	}
+}
+
+void ax_polls_init(struct ax_server *server)
+{
+	AX_ASSERT(uv_timer_init(&server->loop, &server->polls.timer) == 0);
+	server->polls.timer.data = server;
+}
+
+void ax_polls_close(struct ax_server *server)
+{
+	uv_close((uv_handle_t *)&server->polls.timer, NULL);
+}

@@ -1,0 +1,472 @@
+#include "server/render.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "app/runs.h"
+#include "core/limits.h"
+#include "core/schedule_text.h"
+#include "server/server.h"
+
+const char *const ax_kind_words[] = { "schedule", "miss", "delay", "event", "manual", "chain", NULL };
+const char *const ax_task_type_words[] = { "scheduled", "delay", "event", NULL };
+const char *const ax_task_status_words[] = { "created", "enabled", "paused", NULL };
+const char *const ax_overlap_words[] = { "queue", "skip", "replace", "allow", NULL };
+const char *const ax_misfire_words[] = { "fire_once", "fire_all", "skip", NULL };
+
+const char *ax_kind_name(enum ax_run_kind kind)
+{
+	return ax_kind_words[kind - 1];
+}
+
+/* --- tasks -------------------------------------------------------------------------------------------------------- */
+
+void ax_render_def(struct ax_json *json, const struct ax_task_def *def)
+{
+	ax_json_str(json, "group_key", def->group_key);
+	ax_json_str(json, "task_name", def->task_name);
+	ax_json_str(json, "task_type", ax_task_type_words[def->task_type - 1]);
+	ax_json_word(json, "cron_expr", def->cron_expr);
+	ax_json_word(json, "dialect", ax_dialect_name((enum ax_dialect)def->dialect));
+	ax_json_str(json, "time_zone", def->time_zone);
+	ax_json_str(json, "executor_key", def->executor_key);
+	ax_json_raw(json, "biz_param", def->biz_param);
+	ax_json_int(json, "timeout_seconds", def->timeout_seconds);
+	ax_json_int(json, "grace_seconds", def->grace_seconds);
+	ax_json_int(json, "retry_count", def->retry_count);
+	ax_json_int(json, "priority", def->priority);
+	ax_json_str(json, "overlap", ax_overlap_words[def->overlap]);
+	ax_json_int(json, "overlap_max", def->overlap_max);
+	ax_json_str(json, "misfire", ax_misfire_words[def->misfire]);
+	ax_json_int(json, "window_seconds", def->window_seconds);
+	ax_json_str(json, "on_lost", def->lost_fails ? "fail" : "retry");
+	ax_json_int(json, "lost_limit", def->lost_limit);
+	ax_json_str(json, "on_unreachable", def->unreachable_continues ? "continue" : "kill");
+	ax_json_str(json, "start", def->start_confirmed ? "confirmed" : "optimistic");
+	ax_json_str(json, "owner", def->owner);
+	ax_json_str(json, "notes", def->notes);
+}
+
+enum ax_status ax_offers_read(struct ax_call *c, struct ax_offers *ret, struct ax_err *err)
+{
+	enum ax_status status = c->tx->ops->workers(c->tx, &ret->workers, err);
+	if (status == AX_OK)
+		status = c->tx->ops->worker_groups(c->tx, NULL, &ret->groups, err);
+	ret->now = c->now;
+	return status;
+}
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+	for (const char *at = words; (at = strstr(at, word)) != NULL; at += len)
+		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
+			return true;
+	return false;
+}
+
+static bool is_offered(const struct ax_offers *offers, const struct ax_task_def *def)
+{
+	for (int i = 0; i < offers->workers.n; i++) {
+		const struct ax_worker *worker = &offers->workers.at[i];
+		if (strcmp(ax_worker_state(worker, offers->now), "online") != 0 ||
+			!has_word(worker->executors, def->executor_key))
+			continue;
+		for (int g = 0; g < offers->groups.n; g++)
+			if (strcmp(offers->groups.at[g].worker, worker->name) == 0 &&
+				strcmp(offers->groups.at[g].group_key, def->group_key) == 0)
+				return true;
+	}
+	return false;
+}
+
+static void render_schedule(struct ax_call *c, const struct ax_task_def *def, const struct ax_offers *offers)
+{
+	struct ax_json *json = &c->json;
+	struct ax_schedule schedule;
+	struct ax_err err;
+	bool scheduled = def->task_type == AX_TASK_SCHEDULED &&
+		ax_schedule_parse(def->cron_expr, strlen(def->cron_expr), (enum ax_dialect)def->dialect, &schedule,
+			&err) == AX_OK;
+	struct ax_buf text;
+	ax_buf_init(&text, 4096);
+	if (scheduled)
+		ax_schedule_describe(&schedule, &text);
+	ax_json_word(json, "schedule_text", text.data);
+	ax_json_arr(json, "warnings");
+	if (!is_offered(offers, def))
+		ax_json_str(json, NULL,
+			ax_sprintf(&c->arena, "no worker offers executor `%s` in group `%s`", def->executor_key,
+				def->group_key));
+	unsigned warnings = scheduled ? ax_schedule_warnings(&schedule) : 0;
+	for (unsigned bit = 1; bit <= AX_WARN_INTERVAL_HOURS; bit <<= 1) {
+		if ((warnings & bit) == 0)
+			continue;
+		ax_buf_clear(&text);
+		ax_schedule_warning_text(&schedule, (enum ax_schedule_warning)bit, &text);
+		ax_json_str(json, NULL, text.data);
+	}
+	ax_json_arr_end(json);
+	ax_buf_done(&text);
+}
+
+void ax_render_task(struct ax_call *c, const char *key, const struct ax_task *task, const struct ax_offers *offers)
+{
+	struct ax_json *json = &c->json;
+	ax_json_obj(json, key);
+	ax_json_id(json, "id", task->id);
+	ax_render_def(json, &task->def);
+	ax_json_str(json, "status", ax_task_status_words[task->status]);
+	ax_json_int(json, "version", task->version);
+	ax_json_int(json, "create_time", task->create_time);
+	ax_json_int(json, "update_time", task->update_time);
+	ax_json_str(json, "updated_by", task->updated_by);
+	ax_json_time(json, "next_trigger_time", task->next_trigger_time);
+	ax_json_time(json, "last_trigger_time", task->last_trigger_time);
+	ax_json_bool(json, "exhausted", task->exhausted);
+	if (task->last_run_gid == 0) {
+		ax_json_null(json, "last_run");
+	} else {
+		ax_json_obj(json, "last_run");
+		ax_json_id(json, "gid", task->last_run_gid);
+		ax_json_str(json, "status", ax_run_state_name(task->last_run_status));
+		ax_json_int(json, "end_time", task->last_run_end_time);
+		ax_json_obj_end(json);
+	}
+	render_schedule(c, &task->def, offers);
+	ax_json_obj_end(json);
+}
+
+/* --- runs --------------------------------------------------------------------------------------------------------- */
+
+static const char *const cancel_words[] = { NULL, "asked", "stopping", "stopped" };
+static const char *const outcome_words[] = { NULL, "success", "failed", "timeout", "cancelled", "refused", "lost",
+	"bounced" };
+
+static void render_times(struct ax_json *json, const struct ax_run *run)
+{
+	ax_json_time(json, "trigger_time", run->trigger_time);
+	ax_json_time(json, "create_time", run->create_time);
+	ax_json_time(json, "dispatch_time", run->dispatch_time);
+	ax_json_time(json, "start_time", run->start_time);
+	ax_json_time(json, "heartbeat_time", run->heartbeat_time);
+	ax_json_time(json, "end_time", run->end_time);
+	ax_json_time(json, "deadline_time", run->deadline_time);
+	/* how late the first attempt was given out; later ones are late for reasons of their own */
+	if (run->fence == 1 && run->dispatch_time > 0)
+		ax_json_int(json, "lateness_ms", AX_MAX(run->dispatch_time - run->trigger_time, 0));
+	else
+		ax_json_null(json, "lateness_ms");
+	if (run->start_time > 0 && run->end_time > 0)
+		ax_json_int(json, "duration_ms", AX_MAX(run->end_time - run->start_time, 0));
+	else
+		ax_json_null(json, "duration_ms");
+}
+
+static void render_result(struct ax_json *json, const struct ax_run *run)
+{
+	ax_json_word(json, "cancel", cancel_words[run->cancel]);
+	if (run->progress_percent < 0 && run->progress_msg[0] == '\0') {
+		ax_json_null(json, "progress");
+	} else {
+		ax_json_obj(json, "progress");
+		if (run->progress_percent < 0)
+			ax_json_null(json, "percent");
+		else
+			ax_json_int(json, "percent", run->progress_percent);
+		ax_json_str(json, "message", run->progress_msg);
+		ax_json_obj_end(json);
+	}
+	bool ended_attempt = run->ended_by_worker;
+	if (ended_attempt)
+		ax_json_int(json, "result_code", run->result_code);
+	else
+		ax_json_null(json, "result_code");
+	ax_json_word(json, "result_msg", run->result_msg);
+	ax_json_raw(json, "result", run->result);
+}
+
+enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run, struct ax_err *err)
+{
+	struct ax_json *json = &c->json;
+	const char *waiting_for = NULL;
+	if (run->status == AX_RUN_WAITING) {
+		enum ax_status status = ax_run_waiting_for(c->tx, run, c->now, &waiting_for, err);
+		if (status != AX_OK)
+			return status;
+	}
+	struct ax_task task;
+	enum ax_status status = c->tx->ops->task_get(c->tx, run->task_id, false, &task, err);
+	if (status != AX_OK && status != AX_NOT_FOUND)
+		return status;
+	ax_json_id(json, "gid", run->gid);
+	ax_json_id(json, "task_id", run->task_id);
+	ax_json_str(json, "task_name", status == AX_OK ? task.def.task_name : NULL);
+	ax_json_str(json, "group_key", run->group_key);
+	ax_json_str(json, "executor_key", run->executor_key);
+	ax_json_str(json, "kind", ax_kind_name(run->kind));
+	ax_json_str(json, "fire_key", run->fire_key);
+	ax_json_str(json, "status", ax_run_state_name(run->status));
+	ax_json_word(json, "reason", run->reason);
+	ax_json_word(json, "waiting_for", waiting_for);
+	render_times(json, run);
+	ax_json_int(json, "priority", run->priority);
+	ax_json_int(json, "attempt", ax_run_attempt(run));
+	ax_json_int(json, "fence", run->fence);
+	ax_json_int(json, "retry_times", run->retry_times);
+	ax_json_int(json, "lost_times", run->lost_times);
+	ax_json_word(json, "worker", run->worker);
+	render_result(json, run);
+	ax_json_word(json, "trace_id", run->trace_id);
+	ax_json_raw(json, "params", run->params);
+	ax_json_int(json, "version", run->version);
+	ax_json_id(json, "rerun_of", run->rerun_of);
+	if (run->covers_count == 0) {
+		ax_json_null(json, "covers");
+	} else {
+		ax_json_obj(json, "covers");
+		ax_json_int(json, "from", run->covers_from);
+		ax_json_int(json, "to", run->covers_to);
+		ax_json_int(json, "count", run->covers_count);
+		ax_json_obj_end(json);
+	}
+	return AX_OK;
+}
+
+enum ax_status ax_render_run(struct ax_call *c, const char *key, const struct ax_run *run, struct ax_err *err)
+{
+	ax_json_obj(&c->json, key);
+	enum ax_status status = ax_render_run_members(c, run, err);
+	ax_json_obj_end(&c->json);
+	return status;
+}
+
+static void render_attempt(struct ax_json *json, const struct ax_attempt *a)
+{
+	ax_json_obj(json, NULL);
+	ax_json_int(json, "attempt", a->attempt);
+	ax_json_int(json, "fence", a->fence);
+	ax_json_word(json, "worker", a->worker);
+	ax_json_time(json, "dispatch_time", a->dispatch_time);
+	ax_json_time(json, "start_time", a->start_time);
+	ax_json_time(json, "end_time", a->end_time);
+	ax_json_word(json, "outcome", a->outcome == 0 ? NULL : outcome_words[a->outcome]);
+	if (a->end_time > 0)
+		ax_json_int(json, "code", a->code);
+	else
+		ax_json_null(json, "code");
+	ax_json_word(json, "message", a->message);
+	if (a->late_time == 0) {
+		ax_json_null(json, "late");
+	} else {
+		ax_json_obj(json, "late");
+		ax_json_int(json, "time", a->late_time);
+		ax_json_word(json, "outcome", outcome_words[a->late_outcome]);
+		ax_json_int(json, "code", a->late_code);
+		ax_json_word(json, "message", a->late_message);
+		ax_json_obj_end(json);
+	}
+	ax_json_obj_end(json);
+}
+
+/* The run's own last attempt, which has a row of its own only when something came late for it. */
+static struct ax_attempt last_attempt(const struct ax_run *run)
+{
+	struct ax_attempt a = {
+		.gid = run->gid,
+		.fence = run->fence,
+		.attempt = ax_run_attempt(run),
+		.worker = run->worker,
+		.dispatch_time = run->dispatch_time,
+		.start_time = run->start_time,
+		.end_time = run->end_time,
+		.code = run->result_code,
+		.message = run->result_msg,
+		.late_message = "",
+	};
+	switch (run->status) {
+	case AX_RUN_SUCCESS:
+		a.outcome = AX_OUTCOME_SUCCESS;
+		break;
+	case AX_RUN_FAILED:
+		a.outcome = strcmp(run->reason, "refused") == 0 ? AX_OUTCOME_REFUSED : AX_OUTCOME_FAILED;
+		break;
+	case AX_RUN_TIMEOUT:
+		a.outcome = strcmp(run->reason, "lost") == 0 ? AX_OUTCOME_LOST : AX_OUTCOME_TIMEOUT;
+		break;
+	case AX_RUN_CANCELLED:
+		a.outcome = AX_OUTCOME_CANCELLED;
+		break;
+	case AX_RUN_PENDING:
+	case AX_RUN_WAITING:
+	case AX_RUN_DISPATCHED:
+	case AX_RUN_RUNNING:
+	case AX_RUN_RETRYING:
+	case AX_RUN_BLOCKED:
+	case AX_RUN_SKIPPED:
+	case AX_RUN_MISSED:
+		break;
+	}
+	return a;
+}
+
+static void timeline_entry(struct ax_json *json, int64_t time, const char *event, const char *text)
+{
+	if (time == 0)
+		return;
+	ax_json_obj(json, NULL);
+	ax_json_int(json, "time", time);
+	ax_json_str(json, "event", event);
+	ax_json_str(json, "text", text);
+	ax_json_obj_end(json);
+}
+
+static void timeline_attempt(struct ax_call *c, const struct ax_attempt *a, bool ended)
+{
+	struct ax_json *json = &c->json;
+	timeline_entry(json, a->dispatch_time, "dispatched",
+		ax_sprintf(&c->arena, "attempt %" PRId64 " given to %s under fence %" PRId64, a->attempt, a->worker,
+			a->fence));
+	timeline_entry(json, a->start_time, "started", ax_sprintf(&c->arena, "%s began", a->worker));
+	if (ended && a->outcome != 0)
+		timeline_entry(json, a->end_time, "attempt_ended",
+			ax_sprintf(&c->arena, "%s%s%s", outcome_words[a->outcome], a->message[0] != '\0' ? ": " : "",
+				a->message));
+	if (a->late_time > 0)
+		timeline_entry(json, a->late_time, "late_report",
+			ax_sprintf(&c->arena, "%s reported %s after the attempt was over; recorded, not applied",
+				a->worker, outcome_words[a->late_outcome]));
+}
+
+void ax_render_run_history(struct ax_call *c, const struct ax_run *run, const struct ax_attempts *attempts)
+{
+	struct ax_json *json = &c->json;
+	struct ax_attempt last = last_attempt(run);
+	bool stored = attempts->n > 0 && attempts->at[attempts->n - 1].fence == run->fence;
+	bool own = run->fence > 0 && !stored;
+	ax_json_arr(json, "attempts");
+	for (int i = 0; i < attempts->n; i++)
+		render_attempt(json, &attempts->at[i]);
+	if (own)
+		render_attempt(json, &last);
+	ax_json_arr_end(json);
+
+	ax_json_arr(json, "timeline");
+	if (run->create_time <= run->trigger_time)
+		timeline_entry(json, run->create_time, "created",
+			ax_sprintf(&c->arena, "%s, by task version %" PRId64, ax_kind_name(run->kind), run->version));
+	timeline_entry(json, run->trigger_time, "due", "its time came");
+	if (run->create_time > run->trigger_time)
+		timeline_entry(json, run->create_time, "created",
+			ax_sprintf(&c->arena, "%s, %" PRId64 " ms after it was due", ax_kind_name(run->kind),
+				run->create_time - run->trigger_time));
+	for (int i = 0; i < attempts->n; i++)
+		timeline_attempt(c, &attempts->at[i], true);
+	if (own)
+		timeline_attempt(c, &last, false);
+	if (run->status == AX_RUN_RETRYING)
+		timeline_entry(json, run->deadline_time, "retry_due", "the next attempt");
+	timeline_entry(json, run->end_time, "ended",
+		ax_sprintf(&c->arena, "%s%s%s", ax_run_state_name(run->status), run->result_msg[0] != '\0' ? ": " : "",
+			run->result_msg));
+	ax_json_arr_end(json);
+}
+
+void ax_render_output(struct ax_json *json, const struct ax_output *output)
+{
+	ax_json_obj(json, NULL);
+	ax_json_int(json, "fence", output->fence);
+	ax_json_int(json, "seq", output->seq);
+	ax_json_int(json, "time", output->time);
+	ax_json_strn(json, "data", output->data, (size_t)output->len);
+	ax_json_obj_end(json);
+}
+
+/* --- groups, workers, tokens -------------------------------------------------------------------------------------- */
+
+enum ax_status ax_render_group(struct ax_call *c, const struct ax_group *group, struct ax_err *err)
+{
+	int64_t waiting;
+	enum ax_status status = c->tx->ops->group_waiting(c->tx, group->group_key, &waiting, err);
+	if (status != AX_OK)
+		return status;
+	struct ax_json *json = &c->json;
+	ax_json_obj(json, NULL);
+	ax_json_str(json, "group_key", group->group_key);
+	ax_json_str(json, "title", group->title);
+	ax_json_int(json, "dispatch_quota", group->dispatch_quota);
+	ax_json_int(json, "pool_size", group->pool_size);
+	ax_json_bool(json, "paused", group->paused);
+	ax_json_str(json, "contacts", group->contacts);
+	ax_json_int(json, "running", group->running);
+	ax_json_int(json, "waiting", waiting);
+	ax_json_int(json, "version", group->version);
+	ax_json_int(json, "create_time", group->create_time);
+	ax_json_int(json, "update_time", group->update_time);
+	ax_json_obj_end(json);
+	return AX_OK;
+}
+
+const char *ax_worker_state(const struct ax_worker *worker, int64_t now)
+{
+	if (worker->status == AX_WORKER_LEFT)
+		return "left";
+	if (now - worker->seen_time >= AX_LEASE_MS)
+		return "offline";
+	return worker->status == AX_WORKER_DRAINING ? "draining" : "online";
+}
+
+static void render_words(struct ax_json *json, const char *key, const char *words)
+{
+	ax_json_arr(json, key);
+	for (const char *at = words; *at != '\0';) {
+		size_t len = strcspn(at, " ");
+		ax_json_strn(json, NULL, at, len);
+		at += len;
+		at += strspn(at, " ");
+	}
+	ax_json_arr_end(json);
+}
+
+void ax_render_worker(struct ax_call *c, const struct ax_worker *worker, const struct ax_worker_groups *groups)
+{
+	struct ax_json *json = &c->json;
+	ax_json_obj(json, NULL);
+	ax_json_str(json, "worker", worker->name);
+	ax_json_str(json, "state", ax_worker_state(worker, c->now));
+	ax_json_str(json, "incarnation", worker->incarnation);
+	ax_json_str(json, "version", worker->version);
+	ax_json_str(json, "address", worker->address);
+	ax_json_arr(json, "groups");
+	for (int i = 0; i < groups->n; i++) {
+		const struct ax_worker_group *g = &groups->at[i];
+		if (strcmp(g->worker, worker->name) != 0)
+			continue;
+		ax_json_obj(json, NULL);
+		ax_json_str(json, "group_key", g->group_key);
+		ax_json_int(json, "pool_size", g->pool_size);
+		ax_json_int(json, "given", g->given);
+		ax_json_obj_end(json);
+	}
+	ax_json_arr_end(json);
+	render_words(json, "executors", worker->executors);
+	ax_json_raw(json, "tags", worker->tags);
+	ax_json_int(json, "register_time", worker->register_time);
+	ax_json_int(json, "seen_time", worker->seen_time);
+	ax_json_obj_end(json);
+}
+
+void ax_render_token(struct ax_json *json, const struct ax_token *token, const char *secret)
+{
+	ax_json_obj(json, NULL);
+	ax_json_id(json, "id", token->id);
+	ax_json_str(json, "name", token->name);
+	ax_json_word(json, "role", token->role);
+	ax_json_raw(json, "worker_groups", token->worker_groups);
+	ax_json_int(json, "create_time", token->create_time);
+	ax_json_int(json, "expire_time", token->expire_time);
+	ax_json_time(json, "last_used_time", token->last_used_time);
+	if (secret != NULL)
+		ax_json_str(json, "token", secret);
+	ax_json_obj_end(json);
+}

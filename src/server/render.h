@@ -1,0 +1,42 @@
+#ifndef AX_SERVER_RENDER_H
+#define AX_SERVER_RENDER_H
+
+/* The nouns as JSON, as docs/api.md shows them, and the words for their enums. */
+
+#include "base/json_write.h"
+#include "port/store.h"
+#include "server/call.h"
+
+const char *ax_kind_name(enum ax_run_kind kind);
+extern const char *const ax_kind_words[];        /* index: kind - 1; NULL-terminated, likewise below */
+extern const char *const ax_task_type_words[];   /* type - 1 */
+extern const char *const ax_task_status_words[]; /* status */
+extern const char *const ax_overlap_words[];
+extern const char *const ax_misfire_words[];
+
+/* Who offers what, read once for a list of tasks: for the warning that nobody does. */
+struct ax_offers {
+	struct ax_workers workers;
+	struct ax_worker_groups groups;
+	int64_t now;
+};
+AX_MUST_USE enum ax_status ax_offers_read(struct ax_call *c, struct ax_offers *ret, struct ax_err *err);
+
+/* The definition's members, inside an open object. */
+void ax_render_def(struct ax_json *json, const struct ax_task_def *def);
+void ax_render_task(struct ax_call *c, const char *key, const struct ax_task *task, const struct ax_offers *offers);
+
+/* Members of a run inside an open object (see ax_render_run); waiting_for is looked up for WAITING runs. */
+AX_MUST_USE enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run, struct ax_err *err);
+AX_MUST_USE enum ax_status ax_render_run(
+	struct ax_call *c, const char *key, const struct ax_run *run, struct ax_err *err);
+/* "attempts" and "timeline". */
+void ax_render_run_history(struct ax_call *c, const struct ax_run *run, const struct ax_attempts *attempts);
+void ax_render_output(struct ax_json *json, const struct ax_output *output);
+
+AX_MUST_USE enum ax_status ax_render_group(struct ax_call *c, const struct ax_group *group, struct ax_err *err);
+const char *ax_worker_state(const struct ax_worker *worker, int64_t now);
+void ax_render_worker(struct ax_call *c, const struct ax_worker *worker, const struct ax_worker_groups *groups);
+void ax_render_token(struct ax_json *json, const struct ax_token *token, const char *secret);
+
+#endif

@@ -1,0 +1,192 @@
+#include "server/scheduler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "app/tick.h"
+#include "server/server.h"
+
+enum {
+	LOOK_MS = 1000,          /* at least so often */
+	CHORES_MS = 3600 * 1000, /* retention, expired credentials */
+};
+
+struct tick_job {
+	struct ax_job job;
+	struct ax_server *server;
+	struct ax_arena arena;
+	int64_t next_ms;
+	enum ax_status status;
+	struct ax_err err;
+};
+
+static void arm(struct ax_server *server, int64_t next_ms)
+{
+	struct ax_scheduler *s = &server->scheduler;
+	int64_t now = ax_now_ms(&server->clock.port);
+	int64_t at = now + LOOK_MS;
+	if (next_ms > 0)
+		at = AX_MIN(at, AX_MAX(next_ms, now + 1));
+	s->armed_ms = at;
+	struct itimerspec spec = { .it_value = { .tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000 } };
+	AX_ASSERT(timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec, NULL) == 0);
+}
+
+static void run_tick(struct ax_job *job, struct ax_side *side)
+{
+	struct tick_job *t = (struct tick_job *)job;
+	struct ax_arena *own = side->ctx->arena;
+	side->ctx->arena = &t->arena;
+	t->status = ax_tick(side->ctx, &t->next_ms, &t->err);
+	side->ctx->arena = own;
+	if (t->status == AX_OK)
+		ax_collector_looked(&t->server->threads.collector);
+}
+
+static void tick_done(struct ax_job *job)
+{
+	struct tick_job *t = (struct tick_job *)job;
+	struct ax_server *server = t->server;
+	struct ax_scheduler *s = &server->scheduler;
+	s->running = false;
+	int64_t next_ms = 0;
+	if (t->status == AX_OK && job->commit == AX_OK) {
+		server->metrics.tick_ms = ax_mono_ms(&server->clock.port);
+		next_ms = t->next_ms;
+	} else if (t->status != AX_OK) {
+		ax_log_text(&server->log, AX_LOG_ERROR, "tick_failed", "message", t->err.msg);
+	}
+	ax_arena_done(&t->arena);
+	free(t);
+	if (s->stopped)
+		return;
+	arm(server, next_ms);
+	if (s->again) {
+		s->again = false;
+		ax_scheduler_look(server);
+	}
+}
+
+void ax_scheduler_look(struct ax_server *server)
+{
+	struct ax_scheduler *s = &server->scheduler;
+	if (s->stopped)
+		return;
+	if (s->running) {
+		s->again = true;
+		return;
+	}
+	struct tick_job *t = ax_malloc(sizeof *t);
+	t->job = (struct ax_job){ .run = run_tick, .done = tick_done };
+	t->server = server;
+	s->running = true;
+	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &t->job);
+	ax_polls_serve_all(server);
+}
+
+/* --- hourly ------------------------------------------------------------------------------------------------------- */
+
+struct chore_job {
+	struct ax_job job;
+	struct ax_server *server;
+	struct ax_arena arena;
+	int deleted;
+	enum ax_status status;
+	struct ax_err err;
+};
+
+static enum ax_status expire(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	const int64_t *now = arg;
+	enum ax_status status = tx->ops->tokens_expire(tx, *now, NULL, err);
+	return status == AX_OK ? tx->ops->idem_purge(tx, *now, err) : status;
+}
+
+static void run_chores(struct ax_job *job, struct ax_side *side)
+{
+	struct chore_job *c = (struct chore_job *)job;
+	struct ax_arena *own = side->ctx->arena;
+	side->ctx->arena = &c->arena;
+	int64_t now = ax_now_ms(side->ctx->clock);
+	c->status = ax_store_run(side->store, &c->arena, expire, &now, &c->err);
+	if (c->status == AX_OK)
+		c->status = ax_retain(side->ctx, c->server->config.retention_ms, &c->deleted, &c->err);
+	side->ctx->arena = own;
+}
+
+static void post_chores(struct ax_server *server);
+
+static void chores_done(struct ax_job *job)
+{
+	struct chore_job *c = (struct chore_job *)job;
+	struct ax_server *server = c->server;
+	bool more = c->status == AX_OK && job->commit == AX_OK && c->deleted > 0;
+	if (c->status != AX_OK)
+		ax_log_text(&server->log, AX_LOG_ERROR, "chores_failed", "message", c->err.msg);
+	ax_arena_done(&c->arena);
+	free(c);
+	if (more && !server->scheduler.stopped)
+		post_chores(server);
+}
+
+static void post_chores(struct ax_server *server)
+{
+	struct chore_job *c = ax_malloc(sizeof *c);
+	c->job = (struct ax_job){ .run = run_chores, .done = chores_done };
+	c->server = server;
+	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &c->job);
+}
+
+/* --- the timer ---------------------------------------------------------------------------------------------------- */
+
+static void on_timer(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	struct ax_server *server = poll->data;
+	struct ax_scheduler *s = &server->scheduler;
+	uint64_t expirations;
+	if (read(s->timer_fd, &expirations, sizeof expirations) < 0 && errno == ECANCELED)
+		ax_log_event(&server->log, AX_LOG_WARN, "clock_was_set", "\"now\":%lld",
+			(long long)ax_now_ms(&server->clock.port));
+	int64_t mono = ax_mono_ms(&server->clock.port);
+	if (mono - s->chores_mono_ms >= CHORES_MS) {
+		s->chores_mono_ms = mono;
+		post_chores(server);
+	}
+	arm(server, 0);
+	ax_scheduler_look(server);
+}
+
+enum ax_status ax_scheduler_start(struct ax_server *server, struct ax_err *err)
+{
+	struct ax_scheduler *s = &server->scheduler;
+	s->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (s->timer_fd < 0)
+		return ax_fail(err, AX_UNAVAILABLE, "", "cannot make a timer: %s", strerror(errno));
+	AX_ASSERT(uv_poll_init(&server->loop, &s->poll, s->timer_fd) == 0);
+	s->poll.data = server;
+	AX_ASSERT(uv_poll_start(&s->poll, UV_READABLE, on_timer) == 0);
+	s->chores_mono_ms = ax_mono_ms(&server->clock.port) - CHORES_MS;
+	server->metrics.tick_ms = ax_mono_ms(&server->clock.port);
+	server->metrics.commit_ms = server->metrics.tick_ms;
+	arm(server, 0);
+	ax_scheduler_look(server);
+	return AX_OK;
+}
+
+void ax_scheduler_stop(struct ax_server *server)
+{
+	struct ax_scheduler *s = &server->scheduler;
+	if (s->stopped)
+		return;
+	s->stopped = true;
+	if (s->timer_fd >= 0) {
+		uv_poll_stop(&s->poll);
+		uv_close((uv_handle_t *)&s->poll, NULL);
+		close(s->timer_fd);
+	}
+}

@@ -1,0 +1,31 @@
+#ifndef AX_SERVER_SCHEDULER_H
+#define AX_SERVER_SCHEDULER_H
+
+/* Wakes the services when something is due.
+ *
+ * A timer on the wall clock stands at the next due instant that is known, one second ahead at most; it also goes off
+ * when somebody sets the clock. Each time a job runs ax_tick in the write lane and brings back the next due instant;
+ * the polls that are parked go along, so that what fires is given out in the same commit. */
+
+#include <uv.h>
+#include "app/recover.h"
+#include "server/lanes.h"
+
+struct ax_server;
+
+struct ax_scheduler {
+	int timer_fd;
+	uv_poll_t poll;
+	bool running; /* a tick job is on its way */
+	bool again;   /* something changed meanwhile */
+	bool stopped;
+	int64_t armed_ms;       /* the timer's instant */
+	int64_t chores_mono_ms; /* when the hourly chores were done last */
+};
+
+AX_MUST_USE enum ax_status ax_scheduler_start(struct ax_server *server, struct ax_err *err);
+/* Something may be due earlier than was known: looks now. */
+void ax_scheduler_look(struct ax_server *server);
+void ax_scheduler_stop(struct ax_server *server);
+
+#endif
