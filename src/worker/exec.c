@@ -288,6 +288,14 @@ static void finish(struct task *t, enum axw_outcome outcome, const struct ax_att
 	axw_finish(t->attempt, &args);
 }
 
+/* ax-exec and the library watch the same limit; either may be the first to see it. */
+static void finish_timeout(struct task *t, const struct ax_attempt_status *s)
+{
+	char message[80];
+	snprintf(message, sizeof(message), "time limit of %" PRId64 " s reached", axw_timeout_ms(t->attempt) / 1000);
+	finish(t, AXW_TIMEOUT, s, message);
+}
+
 static void finish_by_status(struct task *t, const struct ax_attempt_status *s)
 {
 	char message[600];
@@ -297,12 +305,13 @@ static void finish_by_status(struct task *t, const struct ax_attempt_status *s)
 		finish(t, s->code || s->signal ? AXW_FAILED : AXW_SUCCESS, s, message);
 		break;
 	case AX_END_TIMEOUT:
-		snprintf(message, sizeof(message), "time limit of %" PRId64 " s reached",
-			axw_timeout_ms(t->attempt) / 1000);
-		finish(t, AXW_TIMEOUT, s, message);
+		finish_timeout(t, s);
 		break;
 	case AX_END_STOP:
-		finish(t, outcome_of_stop(t), s, message);
+		if (outcome_of_stop(t) == AXW_TIMEOUT)
+			finish_timeout(t, s);
+		else
+			finish(t, outcome_of_stop(t), s, message);
 		break;
 	case AX_END_DEADLINE:
 		finish(t, AXW_LOST, s, "");

@@ -248,6 +248,9 @@ enum ax_status http_target_read(
 		if ((unsigned char)*p <= 0x20 || *p == 0x7f || *p == '\\')
 			return bad_url(err, "it holds a blank, a control character or a backslash; write those as %XX");
 	}
+	const char *authority = strstr(url, "://");
+	if (!authority || authority[3] == '/') /* libcurl takes a third slash for a mistake; others for an empty host */
+		return bad_url(err, "it is not written as http://HOST…");
 	CURLU *u = curl_url();
 	enum ax_status st = curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK ? read_parts(u, arena, &target, err)
 										: bad_url(err, "it is not a URL");

@@ -154,7 +154,8 @@ static bool covers(json_t *list, const char *path, bool folders)
 		size_t len = strlen(entry);
 		bool below = entry[len - 1] == '/' && strncmp(path, entry, len) == 0 && path[len];
 		bool folder = folders && strncmp(path, entry, len) == 0 && path[len] == '/';
-		if (strcmp(path, entry) == 0 || below || folder)
+		bool same = strcmp(path, entry) == 0 && (folders || entry[len - 1] != '/');
+		if (same || below || folder)
 			return true;
 	}
 	return false;

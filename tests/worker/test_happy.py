@@ -58,4 +58,4 @@ def test_hundred_tasks(server, start_worker):
         assert server.output(gid) == f"{i}\n"
     assert all(f["slots"] <= 60 for p in server.polls for f in p["free"])
     wait_for(lambda: worker.attempts() == [])
-    assert os.listdir(f"/proc/{worker.process.pid}/fd").__len__() < 40
+    assert len(os.listdir(f"/proc/{worker.process.pid}/fd")) < 40
