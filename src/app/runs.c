@@ -180,6 +180,8 @@ static enum ax_status resolve(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (run->status != AX_RUN_MISSED)
 		return ax_fail(err, AX_CONFLICT, "status", "only a MISSED run asks for a decision; this one is %s",
 			ax_run_state_name(run->status));
+	if (run->covers_to > pass->now && pass->action != AX_MISSED_DISMISS)
+		return ax_fail(err, AX_CONFLICT, "action", "the clock went back: these fires lie in the future now");
 	if (strcmp(run->reason, "missed") != 0)
 		return ax_fail(err, AX_CONFLICT, "action", "this was decided already: %s", run->reason);
 	pass->made->at = ax_alloc_array(pass->ctx->arena, AX_FIRE_ALL_MAX, sizeof(*pass->made->at));
