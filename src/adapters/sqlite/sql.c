@@ -118,9 +118,14 @@ static enum ax_status key_is_taken(struct ax_sql_conn *conn, struct ax_err *err)
 	return ax_fail(err, AX_EXISTS, key, "there already is a row with this %s (%s)", key, text);
 }
 
+/* SQLite calls only ENOSPC "full"; the other reasons are in the errno of the WAL's last failed write. */
 static bool disk_is_full(struct ax_sql_conn *conn)
 {
-	int code = sqlite3_system_errno(conn->db);
+	sqlite3_file *wal = NULL;
+	int code = 0;
+	sqlite3_file_control(conn->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
+	if (wal != NULL && wal->pMethods != NULL)
+		wal->pMethods->xFileControl(wal, SQLITE_FCNTL_LAST_ERRNO, &code);
 	return code == ENOSPC || code == EDQUOT || code == EFBIG;
 }
 
@@ -134,7 +139,7 @@ static enum ax_status status_of(struct ax_sql_conn *conn, int code)
 	case SQLITE_FULL:
 		return AX_FULL;
 	case SQLITE_IOERR:
-		return code != SQLITE_IOERR_FSYNC && disk_is_full(conn) ? AX_FULL : AX_UNAVAILABLE;
+		return code == SQLITE_IOERR_WRITE && disk_is_full(conn) ? AX_FULL : AX_UNAVAILABLE;
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
 		return AX_UNAVAILABLE;

@@ -1,0 +1,346 @@
+/* The same random transactions on both stores must give the same answers: every operation, every argument, drawn from
+ * small worlds so that rows meet. A trace of each store is compared line by line.
+ *
+ *   store_differential [FIRST_SEED [SEEDS]] */
+
+#include <stdalign.h>
+#include <stdio.h>
+
+#include "base/num.h"
+#include "fixture.h"
+#include "port/tx_ops.h"
+#include "port/wrap_trace.h"
+
+enum { SEEDS = 40, TRANSACTIONS = 120, OPS = 24 };
+
+struct dice {
+	uint64_t state;
+};
+
+static int roll(struct dice *dice, int sides)
+{
+	return (int)(ax_mix64(++dice->state) % (uint64_t)sides);
+}
+
+/* Small worlds, by the names of columns and arguments. */
+
+static int64_t random_number(struct dice *dice, const char *name)
+{
+	static const struct {
+		const char *name;
+		int low, values;
+	} worlds[] = {
+		{ "gid", 1, 40 },
+		{ "before_gid", 0, 40 },
+		{ "after_gid", 0, 40 },
+		{ "task_id", 1, 6 },
+		{ "id", 1, 6 },
+		{ "fence", 0, 3 },
+		{ "seq", 0, 3 },
+		{ "shard", 0, 2 },
+		{ "rev", 0, 2 },
+		{ "old_rev", 0, 2 },
+		{ "version", 1, 2 },
+		{ "old_version", 1, 2 },
+		{ "priority", 1, 10 },
+		{ "delta", -1, 3 },
+		{ "limit", 0, 8 },
+		{ "number", 0, 4 },
+		{ "before_version", 0, 4 },
+		{ "after_id", 0, 8 },
+		{ "before_id", 0, 8 },
+		{ "after_fence", 0, 3 },
+		{ "after_seq", -1, 3 },
+		{ "given", 0, 2 },
+		{ "running", 0, 2 },
+	};
+	for (size_t i = 0; i < AX_COUNT(worlds); i++) {
+		if (strcmp(worlds[i].name, name) == 0)
+			return worlds[i].low + roll(dice, worlds[i].values);
+	}
+	return roll(dice, 5) * 100; /* an instant, an amount */
+}
+
+static const char *random_text(struct dice *dice, const char *name)
+{
+	static const struct {
+		const char *name, *values[3];
+	} worlds[] = {
+		{ "kind", { "api", "worker", "session" } },
+		{ "task_name", { "Alpha", "alpha two", "beta" } },
+		{ "group_key", { "g", "gg", "h" } },
+		{ "worker", { "", "w", "ww" } },
+	};
+	static const char *const others[] = { "", "a", "\xe7\xbb\x84 'q'", "b", "c", "ab" };
+	for (size_t i = 0; i < AX_COUNT(worlds); i++) {
+		if (strcmp(worlds[i].name, name) == 0)
+			return worlds[i].values[roll(dice, 3)];
+	}
+	return others[roll(dice, AX_COUNT(others))];
+}
+
+static enum ax_run_state random_STATE(struct dice *dice, const char *name)
+{
+#define AX_RUN_STATE(name, number, text) number,
+	static const int states[] = { AX_RUN_STATES(AX_RUN_STATE) };
+#undef AX_RUN_STATE
+	(void)name;
+	/* Live ones more often: ended rows only pile up. */
+	return (enum ax_run_state)states[roll(dice, 3) > 0 ? roll(dice, 5) : roll(dice, AX_COUNT(states))];
+}
+
+static int random_enum(struct dice *dice, const struct ax_row_type *type, const char *name)
+{
+	if (type == &ax_run_row && strcmp(name, "status") == 0)
+		return (int)random_STATE(dice, name);
+	if (strcmp(name, "kind") == 0)
+		return 1 + roll(dice, 2);
+	if (strcmp(name, "task_type") == 0)
+		return 1 + roll(dice, roll(dice, 50) == 0 ? 4 : 3); /* seldom one too high */
+	return roll(dice, 3);
+}
+
+static const void *random_row(struct dice *dice, struct ax_arena *arena, const struct ax_row_type *type)
+{
+	void *row = ax_alloc(arena, type->size);
+	for (int i = 0; i < type->n; i++) {
+		const struct ax_field *field = &type->fields[i];
+		switch ((enum ax_field_kind)field->kind) {
+		case AX_FIELD_I64:
+			ax_field_set_number(field, row, random_number(dice, field->name));
+			break;
+		case AX_FIELD_ENUM:
+			ax_field_set_number(field, row, random_enum(dice, type, field->name));
+			break;
+		case AX_FIELD_BOOL:
+			ax_field_set_number(field, row, roll(dice, 2));
+			break;
+		case AX_FIELD_TEXT:
+			*ax_field_text(field, row) = random_text(dice, field->name);
+			break;
+		case AX_FIELD_DATA:
+			*ax_field_text(field, row) = "a\0b";
+			*(int64_t *)(void *)(ax_field_text(field, row) + 1) = roll(dice, 4);
+			break;
+		}
+	}
+	return row;
+}
+
+static const void *random_task_filter(struct dice *dice, struct ax_arena *arena)
+{
+	struct ax_task_filter *f = ax_alloc(arena, sizeof(*f));
+	f->group_key = roll(dice, 2) ? random_text(dice, "group_key") : NULL;
+	f->task_name = roll(dice, 3) ? NULL : random_text(dice, "task_name");
+	f->q = roll(dice, 3) ? NULL : "ALPHA";
+	f->status = roll(dice, 4) - 1;
+	f->task_type = roll(dice, 4);
+	f->after_id = random_number(dice, "after_id");
+	f->limit = (int)random_number(dice, "limit");
+	return f;
+}
+
+static const void *random_run_filter(struct dice *dice, struct ax_arena *arena)
+{
+	struct ax_run_filter *f = ax_alloc(arena, sizeof(*f));
+	f->task_id = roll(dice, 2) * random_number(dice, "task_id");
+	f->group_key = roll(dice, 3) ? NULL : random_text(dice, "group_key");
+	f->worker = roll(dice, 3) ? NULL : random_text(dice, "worker");
+	f->statuses = roll(dice, 3) ? 0 : 1U << random_STATE(dice, "") | 1U << random_STATE(dice, "");
+	f->kind = roll(dice, 3) ? 0 : 1 + roll(dice, 2);
+	f->from_time = random_number(dice, "from");
+	f->to_time = random_number(dice, "to");
+	f->live = roll(dice, 3) == 0;
+	f->before_gid = roll(dice, 2) * random_number(dice, "before_gid");
+	f->limit = (int)random_number(dice, "limit");
+	f->scan_limit = roll(dice, 12);
+	return f;
+}
+
+#define random_I64(dice, name) random_number(dice, name)
+#define random_INT(dice, name) (int)random_number(dice, name)
+#define random_BOOL(dice, name) (roll(dice, 2) == 1)
+#define random_TEXT(dice, name) or_null(dice, this_op, name, random_text(dice, name))
+#define random_SECRET(dice, name) random_text(dice, name)
+#define random_KIND(dice, name) (enum ax_run_kind)(1 + roll(dice, 2))
+#define random_TASK_FILTER(dice, name) random_task_filter(dice, tx->arena)
+#define random_RUN_FILTER(dice, name) random_run_filter(dice, tx->arena)
+#define random_TASK(dice, name) random_row(dice, tx->arena, &ax_task_row)
+#define random_TASK_VERSION(dice, name) random_row(dice, tx->arena, &ax_task_version_row)
+#define random_EPOCH(dice, name) random_row(dice, tx->arena, &ax_epoch_row)
+#define random_RUN(dice, name) random_row(dice, tx->arena, &ax_run_row)
+#define random_ATTEMPT(dice, name) random_row(dice, tx->arena, &ax_attempt_row)
+#define random_OUTPUT(dice, name) random_row(dice, tx->arena, &ax_output_row)
+#define random_GROUP(dice, name) random_row(dice, tx->arena, &ax_group_row)
+#define random_WORKER(dice, name) random_row(dice, tx->arena, &ax_worker_row)
+#define random_WORKER_GROUP(dice, name) random_row(dice, tx->arena, &ax_worker_group_row)
+#define random_SERVER(dice, name) random_row(dice, tx->arena, &ax_server_row_row)
+#define random_USER(dice, name) random_row(dice, tx->arena, &ax_user_row)
+#define random_TOKEN(dice, name) random_row(dice, tx->arena, &ax_token_row)
+#define random_AUDIT(dice, name) random_row(dice, tx->arena, &ax_audit_row)
+#define random_IDEM(dice, name) random_row(dice, tx->arena, &ax_idem_row)
+
+/* Arguments that may be NULL by contract. */
+static bool may_be_null(const char *op, const char *name)
+{
+	return (strcmp(op, "worker_groups") == 0 && strcmp(name, "worker") == 0) ||
+		(strcmp(op, "tokens_expire") == 0 && strcmp(name, "kind") == 0) || strcmp(op, "audit_page") == 0;
+}
+
+static const char *or_null(struct dice *dice, const char *op, const char *name, const char *text)
+{
+	return may_be_null(op, name) && roll(dice, 2) == 0 ? NULL : text;
+}
+
+/* One function per operation: draws the arguments and calls. */
+_Static_assert(sizeof(struct ax_run) <= 1024 && sizeof(struct ax_task) <= 1024, "results fit");
+#define IN(type, name) AX_IN_##type name = random_##type(dice, #name);
+#define OUT(type, name)                                                                                                \
+	alignas(max_align_t) char room_##name[1024];                                                                   \
+	AX_OUT_##type ret_##name = (void *)room_##name;
+#define OP(op)                                                                                                         \
+	static enum ax_status random_##op(struct ax_tx *tx, struct dice *dice, struct ax_err *err)                     \
+	{                                                                                                              \
+		const char *this_op = #op;                                                                             \
+		(void)dice, (void)this_op;                                                                             \
+		AX_ARGS_##op(IN, OUT) return tx->ops->op(tx AX_TX_PASS(op), err);                                      \
+	}
+AX_TX_OPS(OP)
+#undef OP
+#undef IN
+#undef OUT
+
+typedef enum ax_status (*random_op)(struct ax_tx *tx, struct dice *dice, struct ax_err *err);
+static const random_op all_ops[] = {
+#define OP(op) random_##op,
+	AX_TX_OPS(OP)
+#undef OP
+};
+
+struct kept_log {
+	struct ax_log log;
+	struct ax_buf text;
+};
+
+static void keep_event(struct ax_log *log, enum ax_log_level level, const char *name, const char *fields)
+{
+	(void)level;
+	ax_buf_printf(&((struct kept_log *)(void *)log)->text, "%s %s\n", name, fields);
+}
+
+struct side {
+	struct fixture f;
+	struct kept_log log;
+	struct ax_trace_store trace;
+	struct dice dice;
+};
+
+static bool may_go_on(enum ax_status status)
+{
+	return status == AX_OK || status == AX_NOT_FOUND || status == AX_EXISTS || status == AX_CONFLICT;
+}
+
+static enum ax_status random_transaction(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct side *side = arg;
+	int n = 1 + roll(&side->dice, OPS);
+	for (int i = 0; i < n; i++) {
+		/* Runs are what most operations look at. */
+		random_op op =
+			roll(&side->dice, 6) == 0 ? random_run_insert : all_ops[roll(&side->dice, AX_COUNT(all_ops))];
+		enum ax_status status = op(tx, &side->dice, err);
+		if (status == AX_EXISTS)
+			ax_buf_printf(&side->log.text, "key %s\n", err->field);
+		if (!may_go_on(status))
+			return status;
+	}
+	return roll(&side->dice, 5) == 0 ? AX_INVALID : AX_OK;
+}
+
+static void compare_lines(uint64_t seed, const char *a, const char *b)
+{
+	if (strcmp(a, b) == 0)
+		return;
+	const char *line_a = a, *line_b = b;
+	while (*a == *b) {
+		if (*a == '\n') {
+			line_a = a + 1;
+			line_b = b + 1;
+		}
+		a++;
+		b++;
+	}
+	fail_msg("seed %llu: the stores differ\nmem:    %.*s\nsqlite: %.*s", (unsigned long long)seed,
+		(int)strcspn(line_a, "\n"), line_a, (int)strcspn(line_b, "\n"), line_b);
+}
+
+static void begin_side(struct side *side, uint64_t seed)
+{
+	static const struct ax_log_ops log_ops = { keep_event };
+	side->log.log.ops = &log_ops;
+	ax_buf_init(&side->log.text, 64U << 20);
+	ax_trace_store_init(&side->trace, side->f.store, &side->log.log);
+	side->dice.state = seed << 32;
+}
+
+static void end_side(struct side *side)
+{
+	ax_trace_store_done(&side->trace);
+	ax_buf_done(&side->log.text);
+	fixture_close(&side->f);
+}
+
+/* Returns how many operations were done. */
+static int64_t run_seed(uint64_t seed)
+{
+	static struct side mem, sqlite;
+	struct ax_err err;
+	int64_t lines = 0;
+	fixture_open_mem(&mem.f);
+	fixture_make_folder(&sqlite.f);
+	fixture_open_sqlite(&sqlite.f);
+	begin_side(&mem, seed);
+	begin_side(&sqlite, seed);
+	for (int i = 0; i < TRANSACTIONS; i++) {
+		if (i % 20 == 0)
+			assert_int_equal(ax_sqlite_batch_begin(sqlite.f.sqlite, &err), AX_OK);
+		ax_store_run(&mem.trace.store, &mem.f.arena, random_transaction, &mem, &err);
+		ax_store_run(&sqlite.trace.store, &sqlite.f.arena, random_transaction, &sqlite, &err);
+		compare_lines(seed, mem.log.text.data, sqlite.log.text.data);
+		for (const char *c = mem.log.text.data; (c = strchr(c, '\n')) != NULL; c++)
+			lines++;
+		ax_buf_clear(&mem.log.text);
+		ax_buf_clear(&sqlite.log.text);
+		ax_arena_reset(&mem.f.arena);
+		ax_arena_reset(&sqlite.f.arena);
+		if (i % 20 == 19)
+			assert_int_equal(ax_sqlite_batch_commit(sqlite.f.sqlite, &err), AX_OK);
+	}
+	end_side(&mem);
+	end_side(&sqlite);
+	fixture_drop_folder(&sqlite.f);
+	return lines;
+}
+
+static uint64_t first_seed = 1;
+static int seeds = SEEDS;
+
+static void test_both_stores_answer_alike(void **state)
+{
+	(void)state;
+	int64_t lines = 0;
+	for (int i = 0; i < seeds; i++)
+		lines += run_seed(first_seed + (uint64_t)i);
+	printf("%d seeds, %lld lines of trace\n", seeds, (long long)lines);
+	assert_true(lines > (int64_t)seeds * TRANSACTIONS * 3); /* they did something */
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		first_seed = strtoull(argv[1], NULL, 10);
+	if (argc > 2)
+		seeds = atoi(argv[2]);
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_both_stores_answer_alike) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
