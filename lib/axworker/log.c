@@ -29,7 +29,7 @@ void axw_log_json(struct axw *w, enum axw_level level, const char *event, json_t
 	char when[AX_RFC3339_SIZE];
 	clock_gettime(CLOCK_REALTIME, &ts);
 	ax_rfc3339_format((int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000, when);
-	json_t *line = json_pack("{s:s, s:s, s:s, s:s}", "ts", when, "level", level_names[level], "event", event,
+	json_t *line = json_pack("{s:s, s:s, s:s, s:s}", "time", when, "level", level_names[level], "event", event,
 		"worker", w->name ? w->name : "");
 	if (members)
 		json_object_update_missing(line, members);

@@ -36,6 +36,21 @@ static void free_call(struct call *call)
 	free(call);
 }
 
+/* Said once when a server goes away and once when it is back. */
+static void note_reachable(struct call *call, bool reachable, CURLcode result)
+{
+	struct server *server = call->server;
+	if (server->unreachable == !reachable)
+		return;
+	server->unreachable = !reachable;
+	if (reachable)
+		axw_log_json(call->w, AXW_INFO, "server_back", json_pack("{s:s}", "url", server->url));
+	else
+		axw_log_json(call->w, AXW_WARN, "server_away",
+			json_pack("{s:s, s:s}", "url", server->url, "error",
+				result == CURLE_OK ? "the answer is not JSON" : curl_easy_strerror(result)));
+}
+
 static void call_ended(CURL *easy, CURLcode result, void *user)
 {
 	struct call *call = user;
@@ -50,10 +65,7 @@ static void call_ended(CURL *easy, CURLcode result, void *user)
 		if (status == 200 && !json_is_object(answer))
 			status = 0; /* no answer that can be trusted */
 	}
-	if (result != CURLE_OK || status == 0)
-		axw_log_json(call->w, AXW_DEBUG, "no_answer",
-			json_pack("{s:s, s:s}", "server", call->server->url, "error",
-				result != CURLE_OK ? curl_easy_strerror(result) : "the answer is not JSON"));
+	note_reachable(call, result == CURLE_OK && status != 0, result);
 	int64_t retry_after_ms = AX_MIN((int64_t)retry_after_s, 60) * 1000;
 	call->done(call->w, call->server, (int)status, answer, retry_after_ms, call->sent_ms, call->user);
 	json_decref(answer);

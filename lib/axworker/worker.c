@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ static const int64_t STOPPING_MS = 7000; /* processes have their KILL long befor
 static const int64_t REPORTING_MS = 3000;
 static const uint64_t ENDING_PERIOD_MS = 20;
 
-enum { SLOTS_PER_PLACE = 3, POOL_SIZE = 50, POOL_SIZE_MAX = 10000 };
+enum { SLOTS_PER_PLACE = 3, POOL_SIZE = 50, POOL_SIZE_MAX = 10000, BURST = 200 };
 
 /* ---- posts from other threads */
 
@@ -419,6 +420,17 @@ static void end_step(struct axw *w, int64_t now)
 	}
 }
 
+/* A burst of runs leaves the heap full of holes; an idle worker shall be small. */
+static void give_memory_back(struct axw *w)
+{
+	unsigned held = HASH_COUNT(w->attempts);
+	w->attempts_peak = AX_MAX(w->attempts_peak, held);
+	if (held > 0 || w->attempts_peak < BURST)
+		return;
+	w->attempts_peak = 0;
+	malloc_trim(0);
+}
+
 /* Once a second; a machine that was suspended sees on waking that its leases are gone. */
 static void every_second(uv_timer_t *timer)
 {
@@ -430,6 +442,7 @@ static void every_second(uv_timer_t *timer)
 		return;
 	}
 	look_at_disk(w);
+	give_memory_back(w);
 	axw_session_poll(w);
 }
 
@@ -458,22 +471,21 @@ static void begin_end(struct axw *w, int64_t grace_ms)
 	uv_timer_start(&w->second, every_second, 0, ENDING_PERIOD_MS);
 }
 
-struct drain {
-	int64_t grace_ms;
-};
-
 static void drain(struct axw *w, void *arg)
 {
-	struct drain *d = arg;
-	begin_end(w, d->grace_ms);
-	free(d);
+	(void)arg;
+	uv_mutex_lock(&w->lock);
+	int64_t grace_ms = w->drain_wish_ms;
+	uv_mutex_unlock(&w->lock);
+	begin_end(w, grace_ms);
 }
 
 void axw_drain(struct axw *w, int64_t grace_ms)
 {
-	struct drain *d = ax_malloc(sizeof(*d));
-	d->grace_ms = AX_MAX(0, grace_ms);
-	axw_post(w, drain, d);
+	uv_mutex_lock(&w->lock);
+	w->drain_wish_ms = AX_MAX(0, grace_ms);
+	uv_mutex_unlock(&w->lock);
+	axw_post(w, drain, NULL);
 }
 
 void axw_end_now(struct axw *w, int end)

@@ -56,6 +56,7 @@ struct server {
 	struct axw *w;
 	char *url;
 	bool registered;
+	bool unreachable;          /* the last call had no answer */
 	struct call *registration; /* in flight */
 	struct call *poll;         /* in flight */
 	int64_t backoff_ms;
@@ -186,6 +187,7 @@ struct axw {
 	struct axw_attempt *runs;     /* by gid */
 	struct axw_attempt *dirty;
 	struct seen *seen;
+	unsigned attempts_peak; /* since there were none */
 	int executing;
 	int functions_out; /* threads that are inside a function */
 	uint64_t stored_bytes;
@@ -211,6 +213,7 @@ struct axw {
 	struct post *posts, *posts_last; /* under lock */
 	bool closed;                     /* under lock: nobody takes posts any more */
 	size_t output_waiting;           /* under lock */
+	int64_t drain_wish_ms;           /* under lock: of the last axw_drain */
 };
 
 /* worker.c */

@@ -75,9 +75,8 @@ static int write_status(struct shim *s)
 	write_all(fd, text, (size_t)n);
 	if (ftruncate(fd, n) < 0 || fsync(fd) < 0 || close(fd) < 0)
 		return -1;
-	if (renameat(s->dir_fd, "status.tmp", s->dir_fd, AX_ATTEMPT_STATUS) < 0 || fsync(s->dir_fd) < 0)
-		return -1;
-	return 0;
+	/* The folder is not synced: after a crash of the machine the attempt is lost, with or without the name. */
+	return renameat(s->dir_fd, "status.tmp", s->dir_fd, AX_ATTEMPT_STATUS);
 }
 
 static void write_started(struct shim *s)

@@ -17,7 +17,7 @@
 #include "http_spec.h"
 #include "version.h"
 
-enum { KEPT_MAX = 64 << 10, READ_MAX = 10 << 20, SERVERS_MAX = 16, CONNECT_MS = 10000, IDLE_CONNECTIONS = 1024 };
+enum { KEPT_MAX = 64 << 10, READ_MAX = 10 << 20, SERVERS_MAX = 16, CONNECT_MS = 10000, IDLE_CONNECTIONS = 256 };
 
 struct http {
 	struct axw *worker;

@@ -85,9 +85,9 @@ class Shim:
     def output(self):
         """(bytes printed in all, bytes kept)"""
         path = self.dir / "output"
-        if not path.exists():
+        data = path.read_bytes() if path.exists() else b""
+        if len(data) < 16:
             return 0, b""
-        data = path.read_bytes()
         total, kept = struct.unpack("=Q", data[8:16])[0], data[16:]
         if total <= HEAD + TAIL:
             return total, kept
