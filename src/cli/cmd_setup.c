@@ -25,8 +25,8 @@ static int ask(const char *prompt, char *line, size_t size)
 	quiet = old;
 	quiet.c_lflag &= ~(tcflag_t)(ECHO | ISIG);
 	quiet.c_cc[VEOL] = CTRL_C;
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet); /* before the prompt: whoever waits for it may type at once */
 	fprintf(stderr, "%s: ", prompt);
-	tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
 	ssize_t n = read(STDIN_FILENO, line, size - 1);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &old);
 	fputc('\n', stderr);

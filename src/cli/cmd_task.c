@@ -166,7 +166,7 @@ static int set_field(struct ax_ctl *ctl, json_t *task, size_t i)
 		value = json_string(text);
 	} else if (fields[i].kind == NUMBER) {
 		code = ax_ctl_opt_i64(ctl, fields[i].opt, 0, INT32_MAX, &number);
-		value = json_integer(number);
+		value = code == AX_EXIT_OK ? json_integer(number) : NULL;
 	} else {
 		code = ax_ctl_json(ctl, fields[i].opt, text, &value);
 	}

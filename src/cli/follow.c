@@ -11,6 +11,7 @@
 /* How far the output was printed: everything of older fences, and up to `seq` of this one. */
 struct place {
 	int64_t fence, seq;
+	bool told; /* that something is missing */
 };
 
 static void print_data(const struct ax_ctl *ctl, const json_t *chunk)
@@ -62,17 +63,21 @@ static int print_new(struct ax_ctl *ctl, const char *gid, int64_t fence, struct 
 		const json_t *chunk;
 		json_array_foreach(json_object_get(answer, "chunks"), i, chunk)
 		{
-			struct place at = { ax_json_int(chunk, "fence"), ax_json_int(chunk, "seq") };
+			const struct place at = { .fence = ax_json_int(chunk, "fence"),
+				.seq = ax_json_int(chunk, "seq") };
 			if (at.fence < place->fence || (at.fence == place->fence && at.seq <= place->seq))
 				continue;
 			print_data(ctl, chunk);
-			*place = at;
+			place->fence = at.fence;
+			place->seq = at.seq;
 		}
 		fflush(stdout);
 		bool moved = place->fence != before.fence || place->seq != before.seq;
 		more = ax_json_true(answer, "more") && moved;
-		if (ax_json_true(answer, "truncated") && moved && !more)
+		if (ax_json_true(answer, "truncated") && !more && !place->told) {
 			fputs("axctl: there was more output than is kept: its middle is missing\n", stderr);
+			place->told = true;
+		}
 		json_decref(answer);
 	}
 	return AX_EXIT_OK;
@@ -95,7 +100,7 @@ static int catch_up(struct ax_ctl *ctl, const char *gid, const json_t *run, stru
 
 int ax_follow_print_once(struct ax_ctl *ctl, const char *gid, int64_t fence)
 {
-	struct place place = { -1, -1 };
+	struct place place = { .fence = -1, .seq = -1 };
 	json_t *run = NULL;
 	if (fence >= 0)
 		return print_new(ctl, gid, fence, &place);
@@ -127,14 +132,16 @@ static bool on_event(struct ax_client_events *events, const char *name, const ch
 		watcher->ended = true;
 		go_on = false;
 	} else if (strcmp(name, "output") == 0) {
-		struct place at = { ax_json_int(value, "fence"), ax_json_int(value, "seq") }, *last = &watcher->place;
+		const struct place at = { .fence = ax_json_int(value, "fence"), .seq = ax_json_int(value, "seq") };
+		struct place *last = &watcher->place;
 		bool next =
 			(at.fence == last->fence && at.seq == last->seq + 1) || (at.fence > last->fence && at.seq == 0);
 		bool old = at.fence < last->fence || (at.fence == last->fence && at.seq <= last->seq);
 		if (next) {
 			print_data(watcher->ctl, value);
 			fflush(stdout);
-			*last = at;
+			last->fence = at.fence;
+			last->seq = at.seq;
 		}
 		go_on = next || old;
 	}
@@ -144,7 +151,9 @@ static bool on_event(struct ax_client_events *events, const char *name, const ch
 
 int ax_follow_run(struct ax_ctl *ctl, const char *gid)
 {
-	struct watcher watcher = { .events = { on_event }, .ctl = ctl, .gid = gid, .place = { -1, -1 } };
+	struct watcher watcher = {
+		.events = { on_event }, .ctl = ctl, .gid = gid, .place = { .fence = -1, .seq = -1 }
+	};
 	bool streams = true;
 	for (;;) {
 		json_t *run = NULL;
