@@ -330,10 +330,3 @@ enum ax_status ax_get_openapi(struct ax_call *c, struct ax_err *err)
 	ax_buf_add(&c->out, file->raw, file->raw_len);
 	return AX_OK;
 }
-
-/* Parked by polls.c before any handler. */
-enum ax_status ax_post_poll(struct ax_call *c, struct ax_err *err)
-{
-	(void)c;
-	return ax_fail(err, AX_BROKEN, "", "a poll is not run as a job");
-}

@@ -22,6 +22,16 @@ enum ax_status ax_post_register(struct ax_call *c, struct ax_err *err)
 	return status;
 }
 
+/* Polls are parked by polls.c; only one that cannot be read comes here. */
+enum ax_status ax_post_poll(struct ax_call *c, struct ax_err *err)
+{
+	struct ax_poll poll;
+	int64_t wait_ms;
+	enum ax_status status = ax_worker_read_poll(c, &poll, &wait_ms, err);
+	AX_ASSERT(status != AX_OK);
+	return status;
+}
+
 enum ax_status ax_post_report(struct ax_call *c, struct ax_err *err)
 {
 	struct ax_report report;

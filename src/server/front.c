@@ -400,7 +400,8 @@ static void start_call(struct ax_call *c)
 		post(c, AX_LANE_WRITE, c->route->handler);
 		break;
 	case AX_VIA_POLL:
-		ax_polls_park(c);
+		if (!ax_polls_park(c))
+			post(c, AX_LANE_READ, c->route->handler); /* says what is wrong, to whom it may be said */
 		break;
 	}
 }

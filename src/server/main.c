@@ -31,6 +31,7 @@ static int serve(const struct ax_config *config)
 	static struct ax_server server;
 	struct ax_err err = { 0 };
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its writer, like a full disk */
 	umask(077);
 	/* few threads allocate, and little: more arenas would only hold memory that nobody uses */
 	mallopt(M_ARENA_MAX, 2);

@@ -267,15 +267,14 @@ static void arm(struct ax_server *server)
 		uv_timer_start(&polls->timer, on_timer, (uint64_t)AX_MAX(first - now, (int64_t)1), 0);
 }
 
-void ax_polls_park(struct ax_call *c)
+bool ax_polls_park(struct ax_call *c)
 {
 	struct ax_server *server = c->server;
 	struct ax_parked *p = ax_malloc(sizeof *p);
 	int64_t wait_ms = AX_POLL_WAIT_MS;
 	if (ax_worker_read_poll(c, &p->poll, &wait_ms, &c->err) != AX_OK) {
 		free(p);
-		ax_front_fail(c, c->err.status, c->err.field, c->err.msg);
-		return;
+		return false;
 	}
 	ax_buf_init(&c->out, 64 * 1024 * 1024);
 	ax_json_init(&c->json, &c->out);
@@ -291,6 +290,7 @@ void ax_polls_park(struct ax_call *c)
 	if (!uv_is_active((uv_handle_t *)&server->polls.timer) || wait_ms < AX_POLL_WAIT_MS)
 		arm(server);
 	serve(server);
+	return true;
 }
 
 void ax_polls_revoke(struct ax_server *server, int64_t token_id)
