@@ -491,6 +491,7 @@ void axw_attempts_tick(struct axw *w, int64_t now_ms)
 			json_pack("{s:s, s:I}", "gid", a->gid_text, "fence", (json_int_t)a->id.fence));
 		axw_attempt_stop(a, AXW_STOP_LOST);
 	}
+	axw_report_soon(w);
 }
 
 bool axw_attempts_open(struct axw *w)

@@ -5,11 +5,13 @@
 #include <utlist.h>
 #include "base/arena.h"
 #include "base/num.h"
+#include "sys/attempt_dir.h"
 
 /* Items are not queued: every attempt knows what a server has yet to hear of it, a report says as much as fits, and
  * the answer's verdicts clear what was said. A report that is lost is said again by itself. */
 
 static const int64_t REPORT_TIMEOUT_MS = 10000;
+static const int64_t PROGRESS_MS = 1000;
 static const int64_t SOON_MS = 2;         /* what ends together is reported together */
 static const size_t TEXT_MAX = 600 << 10; /* six times this, as JSON may spell it, is below the body's limit */
 
@@ -75,11 +77,18 @@ static void say_flag(struct batch *b, struct axw_attempt *a, bool due, enum item
 		say(b, a, type, 0, 0, json_object());
 }
 
+/* At most once a second, and once more at the end. */
+static bool progress_may_go(const struct axw_attempt *a)
+{
+	return a->progress_due && (a->result_due || ax_boottime_ms() - a->progress_said_ms >= PROGRESS_MS);
+}
+
 static void say_texts(struct batch *b, struct axw_attempt *a)
 {
 	uv_mutex_lock(&a->w->lock);
-	if (a->progress_due && has_room(b, AXW_PROGRESS_MAX)) {
+	if (progress_may_go(a) && has_room(b, AXW_PROGRESS_MAX)) {
 		a->progress_due = false; /* a newer one may come while this one is on its way */
+		a->progress_said_ms = ax_boottime_ms();
 		say(b, a, ITEM_PROGRESS, 0, AXW_PROGRESS_MAX,
 			json_pack("{s:i, s:s}", "percent", a->percent, "message", a->progress));
 	}
@@ -202,7 +211,7 @@ void axw_report_stops(struct axw *w, json_t *stops)
 
 static bool has_more_to_say(const struct axw_attempt *a)
 {
-	return a->accepted_due || a->started_due || a->heartbeat_due || a->result_due || a->progress_due || a->out;
+	return a->accepted_due || a->started_due || a->heartbeat_due || a->result_due || progress_may_go(a) || a->out;
 }
 
 static void clean_up(struct axw *w)

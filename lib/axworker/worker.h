@@ -122,6 +122,7 @@ struct axw_attempt {
 	char *message;
 	json_t *result;
 	bool progress_due;
+	int64_t progress_said_ms; /* boottime */
 	int percent;
 	char progress[AXW_PROGRESS_MAX + 1];
 	struct output *out, *out_last;

@@ -18,12 +18,14 @@ class Worker:
     """An ax-worker; its log lines are parsed as they are asked for."""
 
     def __init__(self, tmp, server, *options, dev=True, policy=None, env=None, name="w1"):
-        self.state = tmp / f"state-{name}"
+        self.state = Path(options[options.index("--state") + 1]) if "--state" in options else tmp / f"state-{name}"
         self.log_path = tmp / f"log-{name}"
         token = tmp / "token"
         token.write_text(TOKEN + "\n")
         args = [str(AX_WORKER), "--server", server if isinstance(server, str) else server.url, "--token-file", str(token),
-                "--state", str(self.state), "--name", name, *map(str, options)]
+                "--name", name, *map(str, options)]
+        if "--state" not in options:
+            args += ["--state", str(self.state)]
         if dev:
             args.append("--dev")
         if policy is not None:

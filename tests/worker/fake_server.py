@@ -36,6 +36,7 @@ class FakeServer:
         self.registrations = []
         self.polls = []
         self.leaves = []
+        self.reports = 0
         self.faults = []         # what a worker sent against the protocol
         self.stops = []          # said with the next report's answer
         self.register_stops = []
@@ -177,6 +178,7 @@ class FakeServer:
                 return self.fault("message over 4000 bytes")
         with self.lock:
             now = time.monotonic()
+            self.reports += 1
             self.items += [(now, request["incarnation"], item) for item in items]
             stops, self.stops = self.stops, []
             self.lock.notify_all()

@@ -2,12 +2,13 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 
 import pytest
 
-from shim import alive, wait_for
+from shim import BUILD, alive, wait_for
 from test_shim import DAEMON, DEAF, FOREVER, python
 
 
@@ -70,6 +71,28 @@ def exec_policy(**more):
     """Process tasks outside of --dev; as root they need a user to run as."""
     users = {"users": ["nobody"]} if os.geteuid() == 0 else {}
     return {"allow_exec": True, **users, **more}
+
+
+def test_adopted_attempt_that_the_server_gave_away_is_ended(server, start_worker):
+    worker = start_worker(server)
+    gid = server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    pid = leader(server, gid)
+    worker.kill()
+    server.register_stops = [{"gid": gid, "fence": 1, "reason": "lost"}]
+    worker.start()
+    wait_for(lambda: not alive(pid) and worker.attempts() == [])
+    assert server.said(gid, "result") == []
+
+
+def test_stopped_worker_does_not_keep_tasks_beyond_their_lease(quick_server, start_worker):
+    worker = start_worker(quick_server)
+    gid = quick_server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    pid = leader(quick_server, gid)
+    worker.process.send_signal(signal.SIGSTOP)
+    wait_for(lambda: not alive(pid), 4)
+    worker.process.send_signal(signal.SIGCONT)
+    wait_for(lambda: worker.attempts() == [])
+    assert quick_server.said(gid, "result") == []
 
 
 # ---- death of a shim or a task
@@ -404,7 +427,6 @@ def test_dev_worker_ends_with_its_parent(server, tmp_path, start_worker):
     server.wait(lambda: len(server.registrations) == 1)
     worker.stop()
     code = f"import subprocess, sys, time; p = subprocess.Popen({worker.args!r}); print(p.pid, flush=True); time.sleep(600)"
-    import subprocess
     with open(worker.log_path, "ab") as log:
         parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=log)
     pid = int(parent.stdout.readline())
@@ -518,3 +540,68 @@ def test_slots_are_three_times_the_pool(server, start_worker):
     start_worker(server, "--groups", "default:2,other:5")
     server.wait(lambda: server.polls)
     assert server.polls[0]["free"] == [{"group": "default", "slots": 6}, {"group": "other", "slots": 15}]
+
+
+# ---- disks
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of its own; gives a function that changes its size."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600m", "tmpfs", folder], capture_output=True).returncode:
+        pytest.skip("cannot mount here")
+    yield folder, lambda size: subprocess.run(["mount", "-o", f"remount,size={size}", folder], check=True)
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_no_runs_are_taken_while_the_disk_is_low(quick_server, start_worker, small_disk):
+    folder, resize = small_disk
+    resize("250m")
+    worker = start_worker(quick_server, "--state", folder / "state")
+    quick_server.wait(lambda: quick_server.polls)
+    (folder / "junk").write_bytes(b"x" * (100 << 20))
+    worker.wait_log("disk_low")
+    quick_server.wait(lambda: quick_server.reports > 3)  # it is still there for the server
+    before = len(quick_server.polls)
+    gid = quick_server.give(param={"argv": ["/bin/true"]})
+    reports = quick_server.reports
+    quick_server.wait(lambda: quick_server.reports > reports + 2)
+    assert len(quick_server.polls) <= before + 1 and quick_server.said(gid, "started") == []
+    (folder / "junk").unlink()
+    assert quick_server.result(gid)["outcome"] == "success"
+
+
+def test_results_get_through_on_a_full_disk(server, start_worker, small_disk, tmp_path):
+    folder, _ = small_disk
+    worker = start_worker(server, "--state", folder / "state")
+    go = tmp_path / "go"
+    gid = server.give(param={"script": f"while [ ! -e {go} ]; do sleep 0.05; done; seq 100000; exit 5"})
+    server.wait_said(gid, "started")
+    wait_for(lambda: (folder / "state/attempts" / f"{gid}-1" / "started").exists())
+    assert (folder / "state/reserve").stat().st_size == 64 << 20
+    with open(folder / "junk", "wb", 0) as f, pytest.raises(OSError):
+        while True:
+            f.write(b"x" * 4096)
+    go.write_text("")
+    result = server.result(gid, 20)
+    assert (result["outcome"], result["code"]) == ("failed", 5)
+    assert worker.process.poll() is None
+
+
+def test_failing_sync_ends_the_worker_loudly(server, start_worker, tmp_path):
+    flag = tmp_path / "disk-is-broken"
+    preload = BUILD / "tests/worker/libfail_sync.so"
+    if any(k in os.environ for k in ("ASAN_OPTIONS", "TSAN_OPTIONS")):
+        pytest.skip("sanitizers want to be loaded first")
+    worker = start_worker(server, env={"LD_PRELOAD": str(preload), "FAIL_SYNC_FLAG": str(flag)})
+    go = tmp_path / "go"
+    gid = server.give(param={"script": f"while [ ! -e {go} ]; do sleep 0.05; done"})
+    server.wait_said(gid, "started")
+    flag.write_text("")
+    go.write_text("")
+    assert worker.end() == 74
+    assert worker.log("spool_io_error") and server.said(gid, "result") == []
+    flag.unlink()
+    worker.start()
+    assert server.result(gid)["outcome"] == "success"  # ax-exec's status file still knows

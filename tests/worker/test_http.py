@@ -260,6 +260,14 @@ def test_plugin_functions(server, start_worker):
     assert server.said(gid, "progress")[-1]["percent"] == 100
 
 
+def test_progress_is_told_at_most_once_a_second(server, start_worker):
+    start_worker(server, "--plugin", PLUGIN)
+    gid = server.give(executor="example.count", param={"n": 25})
+    assert server.result(gid)["outcome"] == "success"
+    percents = [i["percent"] for i in server.said(gid, "progress")]
+    assert percents == sorted(percents) and percents[-1] == 100 and 3 <= len(percents) <= 5
+
+
 def test_functions_are_cancelled_and_timed_out(quick_server, start_worker):
     worker = start_worker(quick_server, "--plugin", PLUGIN)
     gid = quick_server.give(executor="example.count", param={"n": 1000}, timeout_s=1)
