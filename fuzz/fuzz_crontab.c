@@ -10,7 +10,7 @@
 #include "cli/crontab_task.h"
 #include "cli/inventory.h"
 
-enum { MAX_ITEMS = 20 };
+enum { MAX_ITEMS = 4 };
 
 static void check_entry(struct ax_arena *arena, const struct ax_crontab_entry *entry, const char *name)
 {
