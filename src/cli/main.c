@@ -6,6 +6,7 @@
 #include "cli/cmd_cron.h"
 #include "cli/ctl.h"
 #include "cli/print.h"
+#include "version.h"
 
 const struct ax_opt ax_common_opts[] = {
 	{ "server", NULL, "URL", "the server's address (AX_SERVER)" },

@@ -279,9 +279,9 @@ enum ax_status ax_tz_parse(const char *name, const void *bytes, size_t len, stru
 
 /* --- asking ------------------------------------------------------------------------------------------------ */
 
-static uint16_t utc_type_of[1] = { 0 };
-static struct ax_tz_type utc_types[1] = { { 0, false, "UTC" } };
-static struct ax_tz utc = { "UTC", 0, NULL, utc_type_of, 1, utc_types, INT64_MIN, INT64_MAX };
+/* The zone that needs no data has no types either: one span, always of this one. */
+static const struct ax_tz_type utc_type = { 0, false, "UTC" };
+static const struct ax_tz utc = { .name = "UTC", .rule_since_s = INT64_MIN, .cycle_until_s = INT64_MAX };
 
 const struct ax_tz *ax_tz_utc(void)
 {
@@ -355,7 +355,7 @@ void ax_tz_span_at(const struct ax_tz *tz, int64_t ms, struct ax_tz_span *ret)
 		s -= shift_s;
 	}
 	size_t i = count_until(tz, s);
-	const struct ax_tz_type *type = &tz->types[tz->type_of[i]];
+	const struct ax_tz_type *type = tz == &utc ? &utc_type : &tz->types[tz->type_of[i]];
 	ret->from_ms = i == 0 ? INT64_MIN : to_ms(tz->at_s[i - 1] + shift_s);
 	ret->until_ms = i == tz->n ? INT64_MAX : to_ms(tz->at_s[i] + shift_s);
 	ret->offset_s = type->offset_s;

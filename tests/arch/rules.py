@@ -1,0 +1,231 @@
+"""The rules of the tree that a compiler does not know. Each takes what it looks at and returns what breaks it, a line
+each; test_arch.py holds them against the tree, and against seeded violations."""
+
+import ast
+import re
+import subprocess
+
+# ---- floors
+
+# Who may include whom: the law of ARCHITECTURE.md. A folder may always include itself.
+PROGRAM = "base core port app sys adapters check"
+LAW = {
+    "src/base": "",
+    "src/core": "base",
+    "src/port": "base core",
+    "src/app": "base core port",
+    "src/sys": "base",
+    "src/adapters": "base core port sys",  # each adapter: these and its own folder
+    "src/check": "base",  # shares nothing with the scheduler that it checks
+    "src/exec_shim": "base sys",
+    "src/worker": PROGRAM,
+    "src/server": PROGRAM,
+    "src/cli": PROGRAM,
+    "lib/axworker": "base core port sys adapters/curl",
+    "sim": "base core port app check",
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+
+
+def home_of(path):
+    """(folder in the law, the name by which files of it are included)."""
+    parts = path.split("/")
+    if parts[:2] == ["src", "adapters"]:
+        return "src/adapters", "/".join(parts[1:3])
+    folder = "sim" if parts[0] == "sim" else "/".join(parts[:2])
+    return folder, parts[1] if parts[0] == "src" else ""
+
+
+def check_floors(files):
+    for path, text in files.items():
+        if not path.endswith((".c", ".h", ".def")) or not path.startswith(("src/", "lib/", "sim/")):
+            continue
+        folder, own = home_of(path)
+        if folder not in LAW:
+            yield f"{path}: the law has no folder {folder}"
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            included = INCLUDE.match(line)
+            if included is None or "/" not in included[1]:  # a file beside it, or version.h
+                continue
+            if not any(included[1].startswith(other + "/") for other in LAW[folder].split() + [own] if other):
+                yield f"{path}:{number}: {folder} may not include {included[1]}"
+
+
+# ---- purity of the deterministic floors
+
+PURE = ("base", "core", "port", "app")
+PURE_SYMBOLS = re.compile(
+    r"mem(chr|cmp|cpy|move|set)|str(chr|rchr|cmp|len|ncmp|ncpy|pbrk|spn|cspn|sep|str|dup|ndup)|v?snprintf"
+    r"|malloc|calloc|realloc|free|abort|qsort|bsearch|_GLOBAL_OFFSET_TABLE_"
+    r"|__stack_chk_fail|__(mem|str)[a-z]+_chk|__v?snprintf_chk|__[a-z]+[sdt]i[0-9]"  # the compiler's own
+)
+LAST_WORDS = re.compile(r"stderr|fprintf|__fprintf_chk")  # of ax_die in base
+
+
+def read_nm(archive, *options):
+    return subprocess.run(["nm", *options, archive], check=True, capture_output=True, text=True).stdout
+
+
+def check_symbols(floor, undefined, defined_below):
+    """`undefined`: what `nm -u` prints of the floor's library."""
+    for name in sorted(set(re.findall(r"^ +U (\S+)", undefined, re.M))):
+        if name in defined_below or PURE_SYMBOLS.fullmatch(name) or (floor == "base" and LAST_WORDS.fullmatch(name)):
+            continue
+        yield f"{floor} calls {name}: it is deterministic, and knows the world through ports and lower floors alone"
+
+
+def check_statics(floor, sections):
+    """`sections`: what `nm -f sysv` prints; .data.rel.ro holds constants with addresses in them."""
+    for line in sections.splitlines():
+        columns = [column.strip() for column in line.split("|")]
+        if len(columns) == 7 and re.match(r"\.t?(data|bss)", columns[6]) and ".rel.ro" not in columns[6]:
+            yield f"{floor} keeps a variable between calls: {columns[0]} in {columns[6]}"
+
+
+# ---- what is written
+
+C_SOURCES = re.compile(r"(src|lib|sim|fuzz|bench|tests)/.*\.[ch]")
+BANNED = re.compile(
+    r"\b(strcpy|strcat|v?sprintf|gets|strtok|ato[il]l?|atof|system|popen|alloca|s?rand|tmpnam|mktemp"
+    r"|(localtime|gmtime|asctime|ctime)(_r)?|mktime)\s*\(")
+
+
+def without_comments(text):
+    """C with comments and strings blanked, so that lines keep their numbers."""
+    pattern = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+    return pattern.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+
+
+def check_banned(files):
+    for path, text in files.items():
+        if not C_SOURCES.fullmatch(path) or path.startswith("tests/"):
+            continue
+        for number, line in enumerate(without_comments(text).splitlines(), 1):
+            if found := BANNED.search(line):
+                yield f"{path}:{number}: {found[1]} is not used here; see CONTRIBUTING.md for what is"
+
+
+# A run changes its state in app/change.c alone; it is born in app/fire.c and app/tasks.c.
+RUN_STATE = re.compile(
+    r"\b(run|\w*runs|held|live|pending|overdue|some|missed)\b(\.at\[[^]]*\])?(->|\.)status\s*=(?!=)"
+    r"|(->|\.)status\s*=\s*AX_RUN_\w+\s*;")
+RUN_STATE_HOMES = ("src/app/change.c", "src/app/fire.c", "src/app/tasks.c")
+
+
+def check_run_state(files):
+    for path, text in files.items():
+        if not re.fullmatch(r"src/(core|app|server|cli|worker)/.*\.[ch]", path) or path in RUN_STATE_HOMES:
+            continue
+        for number, line in enumerate(without_comments(text).splitlines(), 1):
+            if RUN_STATE.search(line):
+                yield f"{path}:{number}: only app/change.c changes the state of a run: ax_change_run"
+
+
+WORDS = {
+    r"jobs?": "task (what should happen) or run (what happened)",
+    r"instances?": "run, or server, or worker",
+    r"job_\w+|\w+_job": "task or run",
+    r"executions": "runs, or attempts",
+    r"master|slave": "server, worker, primary, replica",
+    r"whitelist|blacklist": "allow list, deny list",
+}
+OTHERS_NAMES = re.compile(r"XXL-JOB|PowerJob|CronJob|[\w-]+/[\w-]*job[\w-]*", re.I)
+
+
+def check_words(files):
+    for path, text in files.items():
+        if not re.fullmatch(r"((src|lib|sim|db)/.*|docs/.*\.md|console/src/.*|[A-Z]+\.md)", path):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            for word, instead in WORDS.items():
+                if found := re.search(rf"\b({word})\b", OTHERS_NAMES.sub("", line), re.I):
+                    yield f"{path}:{number}: '{found[0]}': say {instead}"
+
+
+def check_sleeps(files):
+    """A test waits by asking again until a deadline. A sleep outside of such a loop says why time itself must pass."""
+    for path, text in files.items():
+        if path.startswith("tests/") and path.endswith(".py"):
+            yield from check_sleeps_python(path, text)
+        if path.startswith("tests/") and path.endswith((".c", ".h")):
+            for number, line in enumerate(without_comments(text).splitlines(), 1):
+                if re.search(r"\b(u|nano)?sleep\s*\(", line):
+                    yield f"{path}:{number}: a test sleeps; ask again until a deadline"
+
+
+def check_sleeps_python(path, text):
+    lines = text.splitlines()
+    polls = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.While, ast.For)):
+            polls.update(range(node.lineno, node.end_lineno + 1))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("time.sleep", "sleep"):
+            if node.lineno not in polls and "#" not in lines[node.lineno - 1]:
+                yield f"{path}:{node.lineno}: a test sleeps; ask again until a deadline, or say why time must pass"
+
+
+MACHINES = re.compile(r"(?<![\w.$}/*-])/(work|root|farm)/|(?<![\w.$}/*-])/home/\w+/")
+HOSTS = re.compile(
+    r"registry\.npmjs|registry\.yarnpkg|npmmirror|pypi\.(org|python)|deb\.debian\.org|security\.debian\.org"
+    r'|crates\.io|proxy\.golang|repo1?\.maven|"resolved": *"http')
+NOT_READ = re.compile(r"tests/(arch|data)/.*|fuzz/corpus/.*|LICENSE")
+
+
+def check_places(files):
+    for path, text in files.items():
+        if NOT_READ.fullmatch(path):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if MACHINES.search(line):
+                yield f"{path}:{number}: a path of one machine"
+            if HOSTS.search(line):
+                yield f"{path}:{number}: names a package registry"
+
+
+def check_first_hour(files):
+    """What a newcomer reads in the first hour (ARCHITECTURE.md lists it) stays short enough for an hour."""
+    text = files["ARCHITECTURE.md"]
+    part = text[text.index("## The first hour"):]
+    listed = [name for name in re.findall(r"`((?:src|sim|docs)/[\w/.]+|[A-Z]+\.md)`", part) if name != "ARCHITECTURE.md"]
+    missing = [name for name in listed if name not in files]
+    for name in missing:
+        yield f"ARCHITECTURE.md: the first hour reads {name}, which is not there"
+    lines = sum(len(files[name].splitlines()) for name in listed if name not in missing)
+    if not listed or lines > 3000:
+        yield f"ARCHITECTURE.md: the first hour has {lines} lines in {len(listed)} files; 3,000 are the most"
+
+
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
+
+
+def check_links(files):
+    """Links between the documents lead somewhere."""
+    folders = {path.rsplit("/", depth)[0] for path in files for depth in range(1, path.count("/") + 1)}
+    for path, text in files.items():
+        if not path.endswith(".md"):
+            continue
+        for target in LINK.findall(text):
+            parts = [] if target.startswith("/") else path.split("/")[:-1]
+            for part in target.strip("/").split("/"):
+                if part == "..":
+                    parts = parts[:-1]
+                elif part != ".":
+                    parts = parts + [part]
+            if "/".join(parts) not in files and "/".join(parts) not in folders:
+                yield f"{path}: the link to {target} leads nowhere"
+
+
+def check_tabs_and_ends(files):
+    for path, text in files.items():
+        if NOT_READ.fullmatch(path) or not re.search(r"\.(c|h|py|md|build|txt|sh|sql|def|ts|vue)$|/(Makefile|run)$", path):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if line != line.rstrip():
+                yield f"{path}:{number}: blanks at the end of the line"
+        if text and not text.endswith("\n"):
+            yield f"{path}: no newline at the end"
+
+
+OVER_FILES = [check_floors, check_banned, check_run_state, check_words, check_sleeps, check_places, check_first_hour,
+              check_links, check_tabs_and_ends]

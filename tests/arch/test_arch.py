@@ -1,0 +1,160 @@
+"""Holds the rules against the tree, and each rule against a tree in which it is broken."""
+
+import json
+import os
+import pathlib
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import rules
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ["AX_BUILD"])
+CC = os.environ.get("AX_CC", "cc").split()
+
+
+def read_tree():
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True)
+    if listed.returncode == 0:
+        paths = listed.stdout.decode().split("\0")
+    else:  # a tree without its repository
+        paths = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*")
+                 if not {"build", "node_modules", "dist", ".git"}.intersection(path.relative_to(ROOT).parts)]
+    files = {}
+    for path in filter(None, paths):
+        try:
+            files[path] = (ROOT / path).read_text()
+        except (UnicodeDecodeError, IsADirectoryError, FileNotFoundError):
+            continue
+    return files
+
+
+@pytest.fixture(scope="module")
+def tree():
+    files = read_tree()
+    assert len(files) > 200
+    return files
+
+
+@pytest.mark.parametrize("rule", rules.OVER_FILES, ids=lambda rule: rule.__name__)
+def test_tree_keeps(rule, tree):
+    assert not (found := list(rule(tree))), "\n".join(found)
+
+
+SEEDS = {  # a file that breaks each rule, and what is said of it
+    "core includes app": (rules.check_floors, "src/core/x.c", '#include "app/tick.h"\n', "may not include app/tick.h"),
+    "app includes sys": (rules.check_floors, "src/app/x.c", '#include "sys/pool.h"\n', "may not include"),
+    "an adapter includes another": (
+        rules.check_floors, "src/adapters/http/x.c", '#include "adapters/curl/curl_loop.h"\n', "may not include"),
+    "an adapter includes app": (rules.check_floors, "src/adapters/http/x.h", '#include "app/ctx.h"\n', "may not"),
+    "check includes core": (rules.check_floors, "src/check/x.c", '#include "core/cron.h"\n', "may not include"),
+    "a new folder": (rules.check_floors, "src/utils/x.c", "", "no folder src/utils"),
+    "banned": (rules.check_banned, "src/cli/x.c", "void f(char *a)\n{\n\tstrcpy(a, b);\n}\n", "x.c:3: strcpy"),
+    "banned in a comment is fine": (rules.check_banned, "src/cli/x.c", "/* like strcpy() */\n", None),
+    "state": (rules.check_run_state, "src/app/x.c", "\trun->status = AX_RUN_SUCCESS;\n", "ax_change_run"),
+    "state of a list": (rules.check_run_state, "src/app/x.c", "\truns.at[i].status = next;\n", "ax_change_run"),
+    "state compared is fine": (rules.check_run_state, "src/app/x.c", "\tif (run->status == AX_RUN_SUCCESS)\n", None),
+    "words": (rules.check_words, "src/app/x.c", "/* starts a job */\n", "'job'"),
+    "words in docs": (rules.check_words, "docs/x.md", "two instances of a task\n", "'instances'"),
+    "others' names are fine": (rules.check_words, "docs/x.md", "as XXL-JOB counts\n", None),
+    "sleep": (rules.check_sleeps, "tests/x.py", "import time\ntime.sleep(1)\n", "x.py:2"),
+    "sleep in a poll is fine": (rules.check_sleeps, "tests/x.py", "while f():\n    time.sleep(0.01)\n", None),
+    "sleep in C": (rules.check_sleeps, "tests/x.c", "\tusleep(1000);\n", "x.c:1"),
+    "home": (rules.check_places, "docs/x.md", "see /ro" + "ot/ax\n", "a path of one machine"),
+    "registry": (rules.check_places, "tools/x", "https://py" + "pi.org/simple\n", "names a package registry"),
+    "lock file": (rules.check_places, "console/package-lock.json", ' "resolved": "ht' + 'tps://x"\n', "registry"),
+    "first hour": (rules.check_first_hour, "src/core/task.h", "\n" * 3000, "are the most"),
+    "first hour misses a file": (
+        rules.check_first_hour, "ARCHITECTURE.md", "## The first hour\n`src/core/gone.h`\n", "is not there"),
+    "link": (rules.check_links, "docs/x.md", "[a](gone.md)\n", "leads nowhere"),
+    "blanks": (rules.check_tabs_and_ends, "src/app/x.c", "int a; \n", "x.c:1: blanks"),
+    "no newline": (rules.check_tabs_and_ends, "src/app/x.c", "int a;", "no newline"),
+}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rule_sees(seed, tree):
+    rule, path, text, said = SEEDS[seed]
+    found = [line for line in rule({**tree, path: text}) if path.split("/")[-1] in line or "first hour" in line]
+    assert (not found) if said is None else any(said in line for line in found), found
+
+
+# ---- libraries
+
+
+def library(floor):
+    return BUILD / f"src/{floor}/libax_{floor}.a"
+
+
+def defined(archive):
+    return set(rules.re.findall(r"^\S+ [A-TV-Zi] (\S+)", rules.read_nm(archive, "--defined-only"), rules.re.M))
+
+
+@pytest.mark.parametrize("floor", rules.PURE)
+def test_floor_is_pure(floor):
+    below = set().union(*(defined(library(other)) for other in rules.PURE[: rules.PURE.index(floor) + 1]))
+    found = list(rules.check_symbols(floor, rules.read_nm(library(floor), "-u"), below))
+    found += rules.check_statics(floor, rules.read_nm(library(floor), "-f", "sysv"))
+    assert not found, "\n".join(found)
+
+
+def compile_seed(folder, text):
+    (folder / "seed.c").write_text(text)
+    subprocess.run([*CC, "-O1", "-fPIE", "-c", "seed.c", "-o", "seed.o"], cwd=folder, check=True)
+    return folder / "seed.o"
+
+
+@pytest.mark.parametrize("call", ["time(0)", "getenv(0)", "random()", "open(0, 0)", "ax_upstairs()"])
+def test_purity_sees_a_call(call, tmp_path):
+    name = call.split("(")[0]
+    seed = compile_seed(tmp_path, f"long {name}(); long f(void) {{ return (long){call}; }}\n".replace("long getenv", "char *getenv").replace("long open", "int open"))
+    assert name in " ".join(rules.check_symbols("core", rules.read_nm(seed, "-u"), {"ax_fail"}))
+
+
+@pytest.mark.parametrize("variable", ["static int kept;", "static int kept = 7;", "static _Thread_local int kept;"])
+def test_statics_sees_a_variable(variable, tmp_path):
+    seed = compile_seed(tmp_path, f"{variable}\nint f(void) {{ return kept++; }}\n")
+    assert "kept" in " ".join(rules.check_statics("core", rules.read_nm(seed, "-f", "sysv")))
+
+
+def test_statics_lets_constants_be(tmp_path):
+    seed = compile_seed(tmp_path, 'static const char *const names[] = { "a", "b" };\n'
+                                  "const char *f(int i) { return names[i]; }\n")
+    assert not list(rules.check_statics("core", rules.read_nm(seed, "-f", "sysv")))
+
+
+# ---- headers
+
+
+def include_flags():
+    commands = json.loads((BUILD / "compile_commands.json").read_text())
+    flags = {"-I" + str(ROOT / "src"), "-I" + str(BUILD / "src")}
+    for entry in commands:
+        words = entry["command"].split()
+        for word, after in zip(words, words[1:] + [""]):
+            if word == "-isystem":
+                flags.add("-isystem" + after)
+            elif word.startswith(("-I", "-isystem")):
+                flags.add(word)
+    return sorted(flags)
+
+
+def compile_header(path, flags):
+    return subprocess.run([*CC, "-std=c17", "-D_GNU_SOURCE", "-fsyntax-only", "-Werror", *flags, "-I", path.parent,
+                           "-x", "c", path], cwd=BUILD, capture_output=True, text=True).stderr
+
+
+def test_headers_stand_alone():
+    headers = [path for folder in ("src", "lib", "sim", "fuzz", "tests") for path in (ROOT / folder).rglob("*.h")]
+    flags = include_flags()
+    assert len(headers) > 50
+    with ThreadPoolExecutor(2) as pool:
+        found = [said for said in pool.map(lambda path: compile_header(path, flags), headers) if said]
+    assert not found, "\n".join(found)
+
+
+def test_headers_sees_one_that_leans(tmp_path):
+    header = tmp_path / "leans.h"
+    header.write_text("int f(uint32_t n);\n")
+    assert "uint32_t" in compile_header(header, [])
