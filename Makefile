@@ -60,11 +60,12 @@ help: ## this list
 	@sed -n 's/^\([a-z]*\):.* ## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 # One build folder per kind of build; meson reconfigures them by itself when a meson.build changes.
-OPTIONS_release = -Dtests=false -Dconsole=true
-OPTIONS_gcc = -Dconsole=true
-OPTIONS_asan = -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized
-OPTIONS_tsan = -Db_sanitize=thread -Db_lundef=false -Dbuildtype=debugoptimized
-OPTIONS_fuzz = -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized -Dfuzz=true
+OPTIONS_release = -Dtests=false -Dconsole=enabled
+OPTIONS_gcc = -Dconsole=enabled
+OPTIONS_clang = -Dconsole=disabled
+OPTIONS_asan = -Dconsole=disabled -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized
+OPTIONS_tsan = -Dconsole=disabled -Db_sanitize=thread -Db_lundef=false -Dbuildtype=debugoptimized
+OPTIONS_fuzz = -Dconsole=disabled -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized -Dfuzz=true
 CC_release = gcc
 CC_gcc = gcc
 

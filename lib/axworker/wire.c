@@ -74,8 +74,9 @@ static void call_ended(CURL *easy, CURLcode result, void *user)
 
 static void add_header(struct call *call, const char *name, const char *value)
 {
-	char *line = ax_malloc(strlen(name) + strlen(value) + 3);
-	sprintf(line, "%s: %s", name, value);
+	size_t size = strlen(name) + strlen(value) + 3;
+	char *line = ax_malloc(size);
+	snprintf(line, size, "%s: %s", name, value);
 	call->headers = curl_slist_append(call->headers, line);
 	memset(line, 0, strlen(line));
 	free(line);
@@ -84,12 +85,14 @@ static void add_header(struct call *call, const char *name, const char *value)
 static void set_options(struct call *call, const char *what, int64_t timeout_ms)
 {
 	CURL *e = call->easy;
-	char *url = ax_malloc(strlen(call->server->url) + strlen(what) + 32);
-	sprintf(url, "%s/worker/v1/%s", call->server->url, what);
+	size_t size = strlen(call->server->url) + strlen(what) + 32;
+	char *url = ax_malloc(size);
+	snprintf(url, size, "%s/worker/v1/%s", call->server->url, what);
 	curl_easy_setopt(e, CURLOPT_URL, url);
 	free(url);
-	char *bearer = ax_malloc(strlen(call->w->token) + 16);
-	sprintf(bearer, "Bearer %s", call->w->token);
+	size = strlen(call->w->token) + 16;
+	char *bearer = ax_malloc(size);
+	snprintf(bearer, size, "Bearer %s", call->w->token);
 	add_header(call, "Authorization", bearer);
 	memset(bearer, 0, strlen(bearer));
 	free(bearer);

@@ -1,5 +1,6 @@
 #include "core/tz.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
@@ -268,7 +269,7 @@ enum ax_status ax_tz_parse(const char *name, const void *bytes, size_t len, stru
 		return ax_fail(err, AX_INVALID, "time_zone",
 			"Zone %s counts leap seconds; use the one of the same name without \"right/\".", name);
 	struct ax_tz *tz = ax_malloc(sizeof(*tz));
-	strcpy(tz->name, name);
+	snprintf(tz->name, sizeof(tz->name), "%s", name);
 	if (!read_v2(&r, &h, tz)) {
 		ax_tz_free(tz);
 		return ax_fail(err, AX_INVALID, "time_zone", "The data of zone %s are damaged.", name);

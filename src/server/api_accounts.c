@@ -12,7 +12,7 @@
 #include "server/render.h"
 #include "server/secrets.h"
 #include "server/server.h"
-#include "server/version.h"
+#include "version.h"
 
 #define DAY_MS INT64_C(86400000)
 

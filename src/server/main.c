@@ -9,7 +9,7 @@
 
 #include "server/server.h"
 #include "server/state_machine.h"
-#include "server/version.h"
+#include "version.h"
 
 static int print_text(char *text)
 {

@@ -8,7 +8,7 @@
 #include "adapters/sqlite/sqlite.h"
 #include "app/recover.h"
 #include "server/server.h"
-#include "server/version.h"
+#include "version.h"
 
 enum {
 	BATCH_JOBS_MAX = 500,

@@ -9,18 +9,18 @@
 
 static const int IDLE_S = 30;
 
-struct job {
+struct item {
 	void (*work)(void *arg);
 	void *arg;
-	struct job *next;
+	struct item *next;
 };
 
 struct ax_pool {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	struct job *head;
-	struct job *tail;
-	int waiting; /* jobs in the list */
+	struct item *head;
+	struct item *tail;
+	int waiting; /* items in the list */
 	int idle;
 	int threads;
 	int threads_max;
@@ -34,7 +34,7 @@ static void destroy(struct ax_pool *p)
 	free(p);
 }
 
-static struct job *wait_for_job(struct ax_pool *p)
+static struct item *wait_for_item(struct ax_pool *p)
 {
 	struct timespec until;
 	clock_gettime(CLOCK_MONOTONIC, &until);
@@ -44,24 +44,24 @@ static struct job *wait_for_job(struct ax_pool *p)
 	while (!p->head && !p->closing && rc == 0)
 		rc = pthread_cond_timedwait(&p->wake, &p->lock, &until);
 	p->idle--;
-	struct job *job = p->head;
-	if (job) {
-		p->head = job->next;
+	struct item *item = p->head;
+	if (item) {
+		p->head = item->next;
 		p->waiting--;
 		if (!p->head)
 			p->tail = NULL;
 	}
-	return job;
+	return item;
 }
 
 static void *thread_main(void *arg)
 {
 	struct ax_pool *p = arg;
 	pthread_mutex_lock(&p->lock);
-	for (struct job *job; (job = wait_for_job(p));) {
+	for (struct item *item; (item = wait_for_item(p));) {
 		pthread_mutex_unlock(&p->lock);
-		job->work(job->arg);
-		free(job);
+		item->work(item->arg);
+		free(item);
 		pthread_mutex_lock(&p->lock);
 	}
 	bool last = --p->threads == 0 && p->closing;
@@ -98,23 +98,23 @@ static int add_thread(struct ax_pool *p)
 
 int ax_pool_run(struct ax_pool *p, void (*work)(void *arg), void *arg)
 {
-	struct job *job = ax_malloc(sizeof(*job));
-	*job = (struct job){ .work = work, .arg = arg };
+	struct item *item = ax_malloc(sizeof(*item));
+	*item = (struct item){ .work = work, .arg = arg };
 	pthread_mutex_lock(&p->lock);
 	bool enough = p->waiting < p->idle || (p->threads_max && p->threads == p->threads_max);
 	int rc = enough ? 0 : add_thread(p);
 	if (rc == 0) {
 		if (p->tail)
-			p->tail->next = job;
+			p->tail->next = item;
 		else
-			p->head = job;
-		p->tail = job;
+			p->head = item;
+		p->tail = item;
 		p->waiting++;
 		pthread_cond_signal(&p->wake);
 	}
 	pthread_mutex_unlock(&p->lock);
 	if (rc)
-		free(job);
+		free(item);
 	return rc ? -1 : 0;
 }
 

@@ -78,8 +78,9 @@ static int64_t read_seconds(const char *text)
 static void add_tag(struct options *o, const char *tag, bool *given)
 {
 	size_t have = *given ? strlen(o->tags) : 0;
-	o->tags = ax_realloc(*given ? o->tags : NULL, have + strlen(tag) + 2);
-	sprintf(o->tags + have, "%s%s", have ? "," : "", tag);
+	size_t room = strlen(tag) + 2;
+	o->tags = ax_realloc(*given ? o->tags : NULL, have + room);
+	snprintf(o->tags + have, room, "%s%s", have ? "," : "", tag);
 	*given = true;
 }
 

@@ -157,7 +157,7 @@ class FakeServer:
                     break
                 self.lock.wait(left)
             delay = self.delay_poll_answer if out else 0
-        time.sleep(delay)
+        time.sleep(delay)  # the answer is late on purpose
         if self.duplicate_polls:
             out = out + out
         return 200, {"runs": out, "drain": self.drain}

@@ -132,7 +132,7 @@ static struct zone *load(const struct zoneinfo *self, const char *name)
 		return NULL;
 	}
 	struct zone *zone = ax_malloc(sizeof(*zone));
-	strcpy(zone->name, name);
+	snprintf(zone->name, sizeof(zone->name), "%s", name);
 	zone->tz = tz;
 	zone->bytes = bytes;
 	zone->len = len;
@@ -185,7 +185,7 @@ static void read_version(const char *dir, char out[32])
 		if (ok)
 			return;
 	}
-	strcpy(out, "unknown");
+	snprintf(out, 32, "unknown");
 }
 
 /* Under the lock. */
@@ -291,7 +291,7 @@ size_t ax_zoneinfo_recheck(struct ax_zones *zones, char ***ret_names)
 		if (!file_changed(self->dir, zone) || !refresh(self, zone))
 			continue;
 		names[n] = text + n * AX_TZ_NAME_SIZE;
-		strcpy(names[n++], zone->name);
+		memcpy(names[n++], zone->name, sizeof(zone->name));
 	}
 	update_version(self);
 	pthread_mutex_unlock(&self->lock);
