@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/err.h"
+#define uthash_fatal(text) ax_die(__FILE__, __LINE__, text)
 #include <uthash.h>
 
 #include "base/arena.h"

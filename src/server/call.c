@@ -233,14 +233,14 @@ static void run_in(struct ax_call *c, struct ax_side *side)
 	c->tx = NULL;
 }
 
-void ax_call_run_read(struct ax_job *job, struct ax_side *side)
+void ax_call_run_read(struct ax_errand *errand, struct ax_side *side)
 {
-	run_in((struct ax_call *)job, side);
+	run_in((struct ax_call *)errand, side);
 }
 
-void ax_call_run_write(struct ax_job *job, struct ax_side *side)
+void ax_call_run_write(struct ax_errand *errand, struct ax_side *side)
 {
-	struct ax_call *c = (struct ax_call *)job;
+	struct ax_call *c = (struct ax_call *)errand;
 	c->ctx = side->ctx;
 	/* services take their memory from the context's arena: lend it the call's, so that rows live until the answer
 	 */
@@ -251,10 +251,10 @@ void ax_call_run_write(struct ax_job *job, struct ax_side *side)
 	c->ctx = NULL;
 }
 
-void ax_call_run_hash(struct ax_job *job, struct ax_side *side)
+void ax_call_run_hash(struct ax_errand *errand, struct ax_side *side)
 {
 	(void)side;
-	struct ax_call *c = (struct ax_call *)job;
+	struct ax_call *c = (struct ax_call *)errand;
 	begin_answer(c);
 	c->failed = c->step(c, &c->err);
 }

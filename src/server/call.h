@@ -45,7 +45,7 @@ extern const size_t ax_n_routes;
 enum { AX_CALL_PARAMS = 2, AX_CALL_QUERIES = 24 };
 
 struct ax_call {
-	struct ax_job job;
+	struct ax_errand errand;
 	struct ax_server *server;
 	struct ax_http_request *req; /* loop thread only */
 	const struct ax_route *route;
@@ -131,10 +131,10 @@ const char *ax_call_text(struct ax_call *c);
 
 /* Admits the caller and checks the route's permission and groups-independent rules (CSRF). In a transaction. */
 AX_MUST_USE enum ax_status ax_call_admit(struct ax_call *c, struct ax_err *err);
-/* job.run of the read, write and hash lanes. */
-void ax_call_run_read(struct ax_job *job, struct ax_side *side);
-void ax_call_run_write(struct ax_job *job, struct ax_side *side);
-void ax_call_run_hash(struct ax_job *job, struct ax_side *side);
+/* errand.run of the read, write and hash lanes. */
+void ax_call_run_read(struct ax_errand *errand, struct ax_side *side);
+void ax_call_run_write(struct ax_errand *errand, struct ax_side *side);
+void ax_call_run_hash(struct ax_errand *errand, struct ax_side *side);
 void ax_call_free(struct ax_call *c);
 
 #endif

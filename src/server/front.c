@@ -144,8 +144,8 @@ void ax_front_answer(struct ax_call *c)
 
 /* --- what happens after a lane ------------------------------------------------------------------------------------ */
 
-struct touch_job {
-	struct ax_job job;
+struct touch_errand {
+	struct ax_errand errand;
 	struct ax_server *server;
 	struct ax_caller who;
 	struct ax_arena arena;
@@ -153,22 +153,22 @@ struct touch_job {
 
 static enum ax_status touch(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
-	struct touch_job *t = arg;
+	struct touch_errand *t = arg;
 	enum ax_status status = ax_account_touch(tx, &t->who, ax_now_ms(&t->server->clock.port), err);
 	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
-static void run_touch(struct ax_job *job, struct ax_side *side)
+static void run_touch(struct ax_errand *errand, struct ax_side *side)
 {
-	struct touch_job *t = (struct touch_job *)job;
+	struct touch_errand *t = (struct touch_errand *)errand;
 	struct ax_err err;
 	if (ax_store_run(side->store, &t->arena, touch, t, &err) != AX_OK)
 		return; /* the next call tries again */
 }
 
-static void touch_done(struct ax_job *job)
+static void touch_done(struct ax_errand *errand)
 {
-	struct touch_job *t = (struct touch_job *)job;
+	struct touch_errand *t = (struct touch_errand *)errand;
 	ax_arena_done(&t->arena);
 	free(t);
 }
@@ -177,11 +177,11 @@ static void note_use(struct ax_call *c)
 {
 	if (!c->who.touch)
 		return;
-	struct touch_job *t = ax_malloc(sizeof *t);
-	t->job = (struct ax_job){ .run = run_touch, .done = touch_done };
+	struct touch_errand *t = ax_malloc(sizeof *t);
+	t->errand = (struct ax_errand){ .run = run_touch, .done = touch_done };
 	t->server = c->server;
 	t->who = c->who;
-	if (!ax_lane_post(&c->server->lanes, AX_LANE_WRITE, &t->job))
+	if (!ax_lane_post(&c->server->lanes, AX_LANE_WRITE, &t->errand))
 		free(t);
 }
 
@@ -210,12 +210,12 @@ static bool may_try_login(struct ax_call *c)
 	return false;
 }
 
-static void call_done(struct ax_job *job)
+static void call_done(struct ax_errand *errand)
 {
-	struct ax_call *c = (struct ax_call *)job;
-	if (job->commit != AX_OK && c->failed == AX_OK) {
-		c->failed = job->commit;
-		c->err = job->commit_err;
+	struct ax_call *c = (struct ax_call *)errand;
+	if (errand->commit != AX_OK && c->failed == AX_OK) {
+		c->failed = errand->commit;
+		c->err = errand->commit_err;
 	}
 	if (c->passed) {
 		ax_login_limit_passed(c->server->logins, c->login, login_address(c));
@@ -245,13 +245,13 @@ static void call_done(struct ax_job *job)
 
 static void post(struct ax_call *c, enum ax_lane lane, ax_handler step)
 {
-	static void (*const run[])(struct ax_job *, struct ax_side *) = { [AX_LANE_READ] = ax_call_run_read,
+	static void (*const run[])(struct ax_errand *, struct ax_side *) = { [AX_LANE_READ] = ax_call_run_read,
 		[AX_LANE_WRITE] = ax_call_run_write,
 		[AX_LANE_HASH] = ax_call_run_hash };
-	c->job.run = run[lane];
-	c->job.done = call_done;
+	c->errand.run = run[lane];
+	c->errand.done = call_done;
 	c->step = step;
-	if (ax_lane_post(&c->server->lanes, lane, &c->job))
+	if (ax_lane_post(&c->server->lanes, lane, &c->errand))
 		return;
 	c->server->metrics.refused_busy++;
 	if (lane == AX_LANE_HASH)

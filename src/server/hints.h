@@ -23,7 +23,7 @@ struct ax_run_hint {
 enum { AX_HINT_RUNS_MAX = 2000 }; /* beyond, runs are not told one by one */
 
 struct ax_hints {
-	struct ax_job job; /* delivered like one */
+	struct ax_errand errand; /* delivered like one */
 	struct ax_server *server;
 	struct ax_arena arena;
 	int64_t *tasks;

@@ -8,17 +8,17 @@ void ax_lanes_flush(struct ax_lanes *lanes)
 {
 	for (;;) {
 		uv_mutex_lock(&lanes->done_lock);
-		struct ax_job *job = lanes->done_head;
+		struct ax_errand *errand = lanes->done_head;
 		lanes->done_head = NULL;
 		lanes->done_tail = &lanes->done_head;
 		uv_mutex_unlock(&lanes->done_lock);
-		if (job == NULL)
+		if (errand == NULL)
 			return;
-		while (job != NULL) {
-			struct ax_job *next = job->next;
-			job->next = NULL;
-			job->done(job);
-			job = next;
+		while (errand != NULL) {
+			struct ax_errand *next = errand->next;
+			errand->next = NULL;
+			errand->done(errand);
+			errand = next;
 		}
 	}
 }
@@ -54,15 +54,15 @@ void ax_lanes_done(struct ax_lanes *lanes)
 	uv_close((uv_handle_t *)&lanes->wake, NULL);
 }
 
-static bool post(struct ax_lane_queue *q, struct ax_job *job, bool always)
+static bool post(struct ax_lane_queue *q, struct ax_errand *errand, bool always)
 {
-	job->next = NULL;
-	job->commit = AX_OK;
+	errand->next = NULL;
+	errand->commit = AX_OK;
 	uv_mutex_lock(&q->lock);
 	bool taken = !q->closed && (always || q->n < q->max);
 	if (taken) {
-		*q->tail = job;
-		q->tail = &job->next;
+		*q->tail = errand;
+		q->tail = &errand->next;
 		q->n++;
 		uv_cond_signal(&q->filled);
 	}
@@ -70,14 +70,14 @@ static bool post(struct ax_lane_queue *q, struct ax_job *job, bool always)
 	return taken;
 }
 
-bool ax_lane_post(struct ax_lanes *lanes, enum ax_lane lane, struct ax_job *job)
+bool ax_lane_post(struct ax_lanes *lanes, enum ax_lane lane, struct ax_errand *errand)
 {
-	return post(&lanes->queue[lane], job, false);
+	return post(&lanes->queue[lane], errand, false);
 }
 
-void ax_lane_post_own(struct ax_lanes *lanes, enum ax_lane lane, struct ax_job *job)
+void ax_lane_post_own(struct ax_lanes *lanes, enum ax_lane lane, struct ax_errand *errand)
 {
-	AX_ASSERT(post(&lanes->queue[lane], job, true));
+	AX_ASSERT(post(&lanes->queue[lane], errand, true));
 }
 
 void ax_lane_close(struct ax_lanes *lanes, enum ax_lane lane)
@@ -98,7 +98,7 @@ int ax_lane_depth(struct ax_lanes *lanes, enum ax_lane lane)
 	return n;
 }
 
-struct ax_job *ax_lane_take(struct ax_lanes *lanes, enum ax_lane lane, int wait_ms, bool *ret_closed)
+struct ax_errand *ax_lane_take(struct ax_lanes *lanes, enum ax_lane lane, int wait_ms, bool *ret_closed)
 {
 	struct ax_lane_queue *q = &lanes->queue[lane];
 	uv_mutex_lock(&q->lock);
@@ -108,24 +108,24 @@ struct ax_job *ax_lane_take(struct ax_lanes *lanes, enum ax_lane lane, int wait_
 		else if (uv_cond_timedwait(&q->filled, &q->lock, (uint64_t)wait_ms * 1000000) != 0)
 			break;
 	}
-	struct ax_job *job = q->head;
-	if (job != NULL) {
-		q->head = job->next;
+	struct ax_errand *errand = q->head;
+	if (errand != NULL) {
+		q->head = errand->next;
 		if (q->head == NULL)
 			q->tail = &q->head;
 		q->n--;
-		job->next = NULL;
+		errand->next = NULL;
 	}
-	*ret_closed = job == NULL && q->closed;
+	*ret_closed = errand == NULL && q->closed;
 	uv_mutex_unlock(&q->lock);
-	return job;
+	return errand;
 }
 
-void ax_lanes_deliver(struct ax_lanes *lanes, struct ax_job *first)
+void ax_lanes_deliver(struct ax_lanes *lanes, struct ax_errand *first)
 {
 	if (first == NULL)
 		return;
-	struct ax_job *last = first;
+	struct ax_errand *last = first;
 	while (last->next != NULL)
 		last = last->next;
 	uv_mutex_lock(&lanes->done_lock);

@@ -36,8 +36,8 @@ static void stream_gone(struct ax_call *c)
 
 /* --- one run ------------------------------------------------------------------------------------------------------ */
 
-struct feed_job {
-	struct ax_job job;
+struct feed_errand {
+	struct ax_errand errand;
 	struct ax_stream *stream;
 	struct ax_call call; /* for the renderers: arena, transaction, buffer */
 	struct ax_outputs outputs;
@@ -49,7 +49,7 @@ struct feed_job {
 
 static enum ax_status feed(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
-	struct feed_job *f = arg;
+	struct feed_errand *f = arg;
 	struct ax_call *c = &f->call;
 	struct ax_run run;
 	c->tx = tx;
@@ -66,16 +66,16 @@ static enum ax_status feed(struct ax_tx *tx, void *arg, struct ax_err *err)
 	return f->run_changed ? ax_render_run(c, NULL, &run, err) : AX_OK;
 }
 
-static void run_feed(struct ax_job *job, struct ax_side *side)
+static void run_feed(struct ax_errand *errand, struct ax_side *side)
 {
-	struct feed_job *f = (struct feed_job *)job;
+	struct feed_errand *f = (struct feed_errand *)errand;
 	f->call.now = ax_now_ms(&f->call.server->clock.port);
 	f->status = ax_store_run(side->store, &f->call.arena, feed, f, &f->err);
 }
 
 static void post_feed(struct ax_stream *s);
 
-static void send_output(struct feed_job *f)
+static void send_output(struct feed_errand *f)
 {
 	struct ax_stream *s = f->stream;
 	struct ax_buf chunk;
@@ -92,9 +92,9 @@ static void send_output(struct feed_job *f)
 	ax_buf_done(&chunk);
 }
 
-static void feed_done(struct ax_job *job)
+static void feed_done(struct ax_errand *errand)
 {
-	struct feed_job *f = (struct feed_job *)job;
+	struct feed_errand *f = (struct feed_errand *)errand;
 	struct ax_stream *s = f->stream;
 	s->busy = false;
 	bool end = s->over || f->status == AX_NOT_FOUND;
@@ -123,8 +123,8 @@ static void post_feed(struct ax_stream *s)
 		return;
 	if (ax_http_stream_queued(s->call->req) > QUEUE_MAX)
 		return; /* the timer comes back to it */
-	struct feed_job *f = ax_malloc(sizeof *f);
-	f->job = (struct ax_job){ .run = run_feed, .done = feed_done };
+	struct feed_errand *f = ax_malloc(sizeof *f);
+	f->errand = (struct ax_errand){ .run = run_feed, .done = feed_done };
 	f->stream = s;
 	f->call.server = s->call->server;
 	ax_buf_init(&f->call.out, 1024 * 1024);
@@ -133,7 +133,7 @@ static void post_feed(struct ax_stream *s)
 	f->fence = s->fence;
 	f->seq = s->seq;
 	s->busy = true;
-	ax_lane_post_own(&s->call->server->lanes, AX_LANE_READ, &f->job);
+	ax_lane_post_own(&s->call->server->lanes, AX_LANE_READ, &f->errand);
 }
 
 /* --- everything --------------------------------------------------------------------------------------------------- */
@@ -168,9 +168,9 @@ static bool concerns(const struct ax_stream *s, const struct ax_hints *h)
 	return h->n_runs == AX_HINT_RUNS_MAX;
 }
 
-void ax_live_hints(struct ax_job *job)
+void ax_live_hints(struct ax_errand *errand)
 {
-	struct ax_hints *h = (struct ax_hints *)job;
+	struct ax_hints *h = (struct ax_hints *)errand;
 	struct ax_server *server = h->server;
 	if (h->due_soon)
 		ax_scheduler_look(server);

@@ -15,7 +15,7 @@ struct ax_stream {
 	int64_t gid;        /* 0 = everything */
 	int64_t rev;        /* of the run as sent last */
 	int64_t fence, seq; /* of the chunk sent last */
-	bool busy;          /* a feed job is on its way */
+	bool busy;          /* a feed errand is on its way */
 	bool again;         /* the run changed meanwhile */
 	bool over;
 	struct ax_stream *prev, *next;
@@ -31,8 +31,8 @@ void ax_live_init(struct ax_server *server);
 void ax_live_close(struct ax_server *server);
 /* Takes over the call of a stream that was admitted. */
 void ax_live_begin(struct ax_call *c);
-/* job.done of hints: tells parked polls, streams and the scheduler. */
-void ax_live_hints(struct ax_job *job);
+/* errand.done of hints: tells parked polls, streams and the scheduler. */
+void ax_live_hints(struct ax_errand *errand);
 void ax_live_revoke(struct ax_server *server, int64_t token_id);
 
 #endif

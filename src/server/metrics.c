@@ -100,14 +100,14 @@ void ax_metrics_print(struct ax_server *server, const int64_t live[32], struct a
 	by_state(out, m, live);
 	counter(out, "ax_dispatched_total", "Runs given to workers.", m->dispatched);
 	one(out, "ax_parked_polls", "gauge", "Workers waiting for runs.", server->polls.n);
-	one(out, "ax_queue_depth", "gauge", "Jobs that wait for the writing thread.",
+	one(out, "ax_queue_depth", "gauge", "Errands that wait for the writing thread.",
 		ax_lane_depth(&server->lanes, AX_LANE_WRITE));
 	counter(out, "ax_busy_total", "Calls answered 503 because a queue was full.", m->refused_busy);
 	one(out, "ax_tick_age_seconds", "gauge", "Time since the scheduler last looked.",
 		(double)(mono - m->tick_ms) / 1000);
-	counter(out, "ax_commits_total", "Transactions committed; each carries many jobs.", m->commits);
+	counter(out, "ax_commits_total", "Transactions committed; each carries many errands.", m->commits);
 	counter(out, "ax_commit_failures_total", "Transactions that failed.", m->commit_failures);
-	counter(out, "ax_jobs_total", "Jobs of the writing thread.", m->jobs);
+	counter(out, "ax_errands_total", "Errands of the writing thread.", m->errands);
 	histogram(out, "ax_commit_seconds", "Time of one commit.", &m->commit);
 	http(out, server);
 	one(out, "ax_start_time_seconds", "gauge", "When this server started.", (double)server->start_time / 1000);

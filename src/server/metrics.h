@@ -20,7 +20,7 @@ struct ax_histogram {
 struct ax_metrics {
 	_Atomic uint64_t fires;     /* runs born from a schedule */
 	_Atomic uint64_t ended[32]; /* runs by final state */
-	_Atomic uint64_t commits, commit_failures, jobs;
+	_Atomic uint64_t commits, commit_failures, errands;
 	_Atomic uint64_t dispatched; /* runs given out */
 	_Atomic uint64_t refused_busy;
 	_Atomic uint64_t answers[6];  /* by hundred: 2 = 2xx */

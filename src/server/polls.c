@@ -10,8 +10,8 @@
 #include "server/server.h"
 #include "server/worker_json.h"
 
-struct dispatch_job {
-	struct ax_job job;
+struct dispatch_errand {
+	struct ax_errand errand;
 	struct ax_server *server;
 	struct ax_arena arena;
 	struct ax_parked **parked;
@@ -61,7 +61,8 @@ static void poll_gone(struct ax_call *c)
 		end_poll(p);
 }
 
-/* --- the dispatch job --------------------------------------------------------------------------------------------- */
+/* --- the dispatch errand ---------------------------------------------------------------------------------------------
+ */
 
 static enum ax_status admit_poll(struct ax_tx *tx, struct ax_parked *p)
 {
@@ -79,10 +80,10 @@ static enum ax_status admit_poll(struct ax_tx *tx, struct ax_parked *p)
 	return status;
 }
 
-/* Leaves out the polls that may not be served; a store that fails, fails the job. */
+/* Leaves out the polls that may not be served; a store that fails, fails the errand. */
 static enum ax_status admit_polls(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
-	struct dispatch_job *d = arg;
+	struct dispatch_errand *d = arg;
 	d->n_polls = 0;
 	for (int i = 0; i < d->n_parked; i++) {
 		struct ax_parked *p = d->parked[i];
@@ -99,9 +100,9 @@ static enum ax_status admit_polls(struct ax_tx *tx, void *arg, struct ax_err *er
 	return AX_OK;
 }
 
-static void run_dispatch(struct ax_job *job, struct ax_side *side)
+static void run_dispatch(struct ax_errand *errand, struct ax_side *side)
 {
-	struct dispatch_job *d = (struct dispatch_job *)job;
+	struct dispatch_errand *d = (struct dispatch_errand *)errand;
 	struct ax_arena *own = side->ctx->arena;
 	side->ctx->arena = &d->arena;
 	d->status = ax_store_run(side->store, &d->arena, admit_polls, d, &d->err);
@@ -119,7 +120,7 @@ static void fail_poll(struct ax_parked *p, enum ax_status status, const char *ms
 	ax_front_fail(c, status, "", msg);
 }
 
-/* What the job brought for one poll: an answer, or back to the others. */
+/* What the errand brought for one poll: an answer, or back to the others. */
 static void take_back(struct ax_parked *p)
 {
 	if (p->call->failed != AX_OK) {
@@ -139,13 +140,13 @@ static void take_back(struct ax_parked *p)
 	}
 }
 
-static void dispatch_done(struct ax_job *job)
+static void dispatch_done(struct ax_errand *errand)
 {
-	struct dispatch_job *d = (struct dispatch_job *)job;
+	struct dispatch_errand *d = (struct dispatch_errand *)errand;
 	struct ax_server *server = d->server;
 	server->polls.running = false;
-	enum ax_status status = d->status != AX_OK ? d->status : job->commit;
-	const char *msg = d->status != AX_OK ? d->err.msg : job->commit_err.msg;
+	enum ax_status status = d->status != AX_OK ? d->status : errand->commit;
+	const char *msg = d->status != AX_OK ? d->err.msg : errand->commit_err.msg;
 	for (int i = 0; i < d->n_polls && status == AX_OK; i++)
 		d->owner[i]->poll = d->polls[i];
 	if (status != AX_OK)
@@ -168,8 +169,8 @@ static void serve(struct ax_server *server)
 	struct ax_polls *polls = &server->polls;
 	if (polls->running || polls->n == 0)
 		return;
-	struct dispatch_job *d = ax_malloc(sizeof *d);
-	d->job = (struct ax_job){ .run = run_dispatch, .done = dispatch_done };
+	struct dispatch_errand *d = ax_malloc(sizeof *d);
+	d->errand = (struct ax_errand){ .run = run_dispatch, .done = dispatch_done };
 	d->server = server;
 	d->parked = ax_alloc_array(&d->arena, (size_t)polls->n, sizeof(struct ax_parked *));
 	struct ax_parked *p;
@@ -190,7 +191,7 @@ static void serve(struct ax_server *server)
 	d->polls = ax_alloc_array(&d->arena, (size_t)d->n_parked, sizeof *d->polls);
 	d->owner = ax_alloc_array(&d->arena, (size_t)d->n_parked, sizeof(struct ax_parked *));
 	polls->running = true;
-	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &d->job);
+	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &d->errand);
 }
 
 /* --- when to serve ------------------------------------------------------------------------------------------------ */

@@ -1,8 +1,8 @@
 #ifndef AX_SERVER_POLLS_H
 #define AX_SERVER_POLLS_H
 
-/* Parked polls of workers. They wait in the loop thread; a dispatch job takes those along for which runs may be there,
- * and brings back what they were given after the commit. One such job is on its way at a time. */
+/* Parked polls of workers. They wait in the loop thread; a dispatch errand takes those along for which runs may be
+ * there, and brings back what they were given after the commit. One such errand is on its way at a time. */
 
 #include <uv.h>
 #include "app/dispatch.h"
@@ -15,7 +15,7 @@ struct ax_parked {
 	struct ax_call *call;
 	struct ax_poll poll;
 	int64_t deadline_mono_ms;
-	bool wanted;  /* to be taken by the next dispatch job */
+	bool wanted;  /* to be taken by the next dispatch errand */
 	bool busy;    /* in the one on its way */
 	bool over;    /* client gone, server stopping or credential revoked: to be ended when it comes back */
 	bool drained; /* told or known to be draining when it came */
@@ -25,7 +25,7 @@ struct ax_parked {
 struct ax_polls {
 	struct ax_parked *list;
 	int n;
-	bool running; /* a dispatch job is on its way */
+	bool running; /* a dispatch errand is on its way */
 	uv_timer_t timer;
 };
 

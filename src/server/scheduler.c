@@ -14,8 +14,8 @@ enum {
 	CHORES_MS = 3600 * 1000, /* retention, expired credentials */
 };
 
-struct tick_job {
-	struct ax_job job;
+struct tick_errand {
+	struct ax_errand errand;
 	struct ax_server *server;
 	struct ax_arena arena;
 	int64_t next_ms;
@@ -35,9 +35,9 @@ static void arm(struct ax_server *server, int64_t next_ms)
 	AX_ASSERT(timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec, NULL) == 0);
 }
 
-static void run_tick(struct ax_job *job, struct ax_side *side)
+static void run_tick(struct ax_errand *errand, struct ax_side *side)
 {
-	struct tick_job *t = (struct tick_job *)job;
+	struct tick_errand *t = (struct tick_errand *)errand;
 	struct ax_arena *own = side->ctx->arena;
 	side->ctx->arena = &t->arena;
 	t->status = ax_tick(side->ctx, &t->next_ms, &t->err);
@@ -46,14 +46,14 @@ static void run_tick(struct ax_job *job, struct ax_side *side)
 		ax_collector_looked(&t->server->threads.collector);
 }
 
-static void tick_done(struct ax_job *job)
+static void tick_done(struct ax_errand *errand)
 {
-	struct tick_job *t = (struct tick_job *)job;
+	struct tick_errand *t = (struct tick_errand *)errand;
 	struct ax_server *server = t->server;
 	struct ax_scheduler *s = &server->scheduler;
 	s->running = false;
 	int64_t next_ms = 0;
-	if (t->status == AX_OK && job->commit == AX_OK) {
+	if (t->status == AX_OK && errand->commit == AX_OK) {
 		server->metrics.tick_ms = ax_mono_ms(&server->clock.port);
 		next_ms = t->next_ms;
 	} else if (t->status != AX_OK) {
@@ -79,18 +79,18 @@ void ax_scheduler_look(struct ax_server *server)
 		s->again = true;
 		return;
 	}
-	struct tick_job *t = ax_malloc(sizeof *t);
-	t->job = (struct ax_job){ .run = run_tick, .done = tick_done };
+	struct tick_errand *t = ax_malloc(sizeof *t);
+	t->errand = (struct ax_errand){ .run = run_tick, .done = tick_done };
 	t->server = server;
 	s->running = true;
-	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &t->job);
+	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &t->errand);
 	ax_polls_serve_all(server);
 }
 
 /* --- hourly ------------------------------------------------------------------------------------------------------- */
 
-struct chore_job {
-	struct ax_job job;
+struct chore_errand {
+	struct ax_errand errand;
 	struct ax_server *server;
 	struct ax_arena arena;
 	int deleted;
@@ -105,9 +105,9 @@ static enum ax_status expire(struct ax_tx *tx, void *arg, struct ax_err *err)
 	return status == AX_OK ? tx->ops->idem_purge(tx, *now, err) : status;
 }
 
-static void run_chores(struct ax_job *job, struct ax_side *side)
+static void run_chores(struct ax_errand *errand, struct ax_side *side)
 {
-	struct chore_job *c = (struct chore_job *)job;
+	struct chore_errand *c = (struct chore_errand *)errand;
 	struct ax_arena *own = side->ctx->arena;
 	side->ctx->arena = &c->arena;
 	int64_t now = ax_now_ms(side->ctx->clock);
@@ -119,11 +119,11 @@ static void run_chores(struct ax_job *job, struct ax_side *side)
 
 static void post_chores(struct ax_server *server);
 
-static void chores_done(struct ax_job *job)
+static void chores_done(struct ax_errand *errand)
 {
-	struct chore_job *c = (struct chore_job *)job;
+	struct chore_errand *c = (struct chore_errand *)errand;
 	struct ax_server *server = c->server;
-	bool more = c->status == AX_OK && job->commit == AX_OK && c->deleted > 0;
+	bool more = c->status == AX_OK && errand->commit == AX_OK && c->deleted > 0;
 	if (c->status != AX_OK)
 		ax_log_text(&server->log, AX_LOG_ERROR, "chores_failed", "message", c->err.msg);
 	ax_arena_done(&c->arena);
@@ -134,10 +134,10 @@ static void chores_done(struct ax_job *job)
 
 static void post_chores(struct ax_server *server)
 {
-	struct chore_job *c = ax_malloc(sizeof *c);
-	c->job = (struct ax_job){ .run = run_chores, .done = chores_done };
+	struct chore_errand *c = ax_malloc(sizeof *c);
+	c->errand = (struct ax_errand){ .run = run_chores, .done = chores_done };
 	c->server = server;
-	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &c->job);
+	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &c->errand);
 }
 
 /* --- the timer ---------------------------------------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
 /* Wakes the services when something is due.
  *
  * A timer on the wall clock stands at the next due instant that is known, one second ahead at most; it also goes off
- * when somebody sets the clock. Each time a job runs ax_tick in the write lane and brings back the next due instant;
- * the polls that are parked go along, so that what fires is given out in the same commit. */
+ * when somebody sets the clock. Each time an errand runs ax_tick in the write lane and brings back the next due
+ * instant; the polls that are parked go along, so that what fires is given out in the same commit. */
 
 #include <uv.h>
 #include "app/recover.h"
@@ -16,7 +16,7 @@ struct ax_server;
 struct ax_scheduler {
 	int timer_fd;
 	uv_poll_t poll;
-	bool running; /* a tick job is on its way */
+	bool running; /* a tick errand is on its way */
 	bool again;   /* something changed meanwhile */
 	bool stopped;
 	int64_t armed_ms;       /* the timer's instant */

@@ -63,7 +63,7 @@ struct ax_server {
 /* Builds and starts everything; afterwards the loop runs it. On failure what was built is taken down again. */
 AX_MUST_USE enum ax_status ax_server_start(
 	struct ax_server *server, const struct ax_config *config, struct ax_err *err);
-/* Stops: no new connections, parked polls answered, jobs finished, the log of the store folded in. Then the loop
+/* Stops: no new connections, parked polls answered, errands finished, the log of the store folded in. Then the loop
  * ends. Calling it again changes nothing. */
 void ax_server_stop(struct ax_server *server);
 /* After the loop ended. */

@@ -11,34 +11,34 @@
 #include "version.h"
 
 enum {
-	BATCH_JOBS_MAX = 500,
+	BATCH_ERRANDS_MAX = 500,
 	BATCH_MS = 5,
-	IDLE_MS = 500, /* without a job for that long the writer does its housekeeping */
+	IDLE_MS = 500, /* without an errand for that long the writer does its housekeeping */
 	STACK_BYTES = 512 * 1024,
 };
 
 /* Runs what waits in the write lane, up to the limits of a batch, in one transaction. `first` has been taken. */
-static struct ax_job *run_batch(struct ax_thread *t, struct ax_job *first)
+static struct ax_errand *run_batch(struct ax_thread *t, struct ax_errand *first)
 {
 	struct ax_server *server = t->server;
 	int64_t start = ax_mono_ms(&server->clock.port);
-	struct ax_job *tail = NULL;
+	struct ax_errand *tail = NULL;
 	int n = 0;
-	for (struct ax_job *job = first; job != NULL;) {
-		job->run(job, &t->side);
+	for (struct ax_errand *errand = first; errand != NULL;) {
+		errand->run(errand, &t->side);
 		if (tail != NULL)
-			tail->next = job;
-		tail = job;
-		if (++n == BATCH_JOBS_MAX || ax_mono_ms(&server->clock.port) - start >= BATCH_MS)
+			tail->next = errand;
+		tail = errand;
+		if (++n == BATCH_ERRANDS_MAX || ax_mono_ms(&server->clock.port) - start >= BATCH_MS)
 			break;
 		bool closed;
-		job = ax_lane_take(&server->lanes, AX_LANE_WRITE, 0, &closed);
+		errand = ax_lane_take(&server->lanes, AX_LANE_WRITE, 0, &closed);
 	}
-	server->metrics.jobs += (uint64_t)n;
+	server->metrics.errands += (uint64_t)n;
 	return first;
 }
 
-static void write_batch(struct ax_thread *t, struct ax_job *first)
+static void write_batch(struct ax_thread *t, struct ax_errand *first)
 {
 	struct ax_server *server = t->server;
 	struct ax_threads *threads = &server->threads;
@@ -48,9 +48,9 @@ static void write_batch(struct ax_thread *t, struct ax_job *first)
 	struct ax_gid_gen gids = threads->ctx.gids;
 
 	enum ax_status status = ax_sqlite_batch_begin(threads->db, &err);
-	struct ax_job *jobs = first;
+	struct ax_errand *errands = first;
 	if (status == AX_OK) {
-		jobs = run_batch(t, first);
+		errands = run_batch(t, first);
 		int64_t start = ax_mono_ms(&server->clock.port);
 		status = ax_sqlite_batch_commit(threads->db, &err);
 		ax_histogram_add(&server->metrics.commit, ax_mono_ms(&server->clock.port) - start);
@@ -62,23 +62,23 @@ static void write_batch(struct ax_thread *t, struct ax_job *first)
 		if (ax_hints_empty(hints)) {
 			ax_hints_free(hints);
 		} else {
-			hints->job.done = ax_live_hints;
+			hints->errand.done = ax_live_hints;
 			hints->server = server;
-			hints->job.next = jobs;
-			jobs = &hints->job;
+			hints->errand.next = errands;
+			errands = &hints->errand;
 		}
 	} else {
 		/* what the batch wrote is gone, the mark of used run ids with it: it has to be raised again */
 		threads->ctx.gids.high_ms = gids.high_ms;
 		server->metrics.commit_failures++;
 		ax_hints_free(hints);
-		for (struct ax_job *job = jobs; job != NULL; job = job->next) {
-			job->commit = status;
-			job->commit_err = err;
+		for (struct ax_errand *errand = errands; errand != NULL; errand = errand->next) {
+			errand->commit = status;
+			errand->commit_err = err;
 		}
 		ax_log_text(&server->log, AX_LOG_ERROR, "commit_failed", "message", err.msg);
 	}
-	ax_lanes_deliver(&server->lanes, jobs);
+	ax_lanes_deliver(&server->lanes, errands);
 }
 
 static void write_loop(void *arg)
@@ -86,11 +86,11 @@ static void write_loop(void *arg)
 	struct ax_thread *t = arg;
 	for (;;) {
 		bool closed;
-		struct ax_job *job = ax_lane_take(&t->server->lanes, AX_LANE_WRITE, IDLE_MS, &closed);
+		struct ax_errand *errand = ax_lane_take(&t->server->lanes, AX_LANE_WRITE, IDLE_MS, &closed);
 		if (closed)
 			return;
-		if (job != NULL)
-			write_batch(t, job);
+		if (errand != NULL)
+			write_batch(t, errand);
 		else
 			ax_sqlite_idle(t->server->threads.db);
 	}
@@ -100,13 +100,13 @@ static void lane_loop(struct ax_thread *t, enum ax_lane lane)
 {
 	for (;;) {
 		bool closed;
-		struct ax_job *job = ax_lane_take(&t->server->lanes, lane, -1, &closed);
+		struct ax_errand *errand = ax_lane_take(&t->server->lanes, lane, -1, &closed);
 		if (closed)
 			return;
-		if (job == NULL)
+		if (errand == NULL)
 			continue;
-		job->run(job, &t->side);
-		ax_lanes_deliver(&t->server->lanes, job);
+		errand->run(errand, &t->side);
+		ax_lanes_deliver(&t->server->lanes, errand);
 	}
 }
 

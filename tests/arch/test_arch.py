@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
@@ -66,7 +67,7 @@ SEEDS = {  # a file that breaks each rule, and what is said of it
     "lock file": (rules.check_places, "console/package-lock.json", ' "resolved": "ht' + 'tps://x"\n', "registry"),
     "first hour": (rules.check_first_hour, "src/core/task.h", "\n" * 3000, "are the most"),
     "first hour misses a file": (
-        rules.check_first_hour, "ARCHITECTURE.md", "## The first hour\n`src/core/gone.h`\n", "is not there"),
+        rules.check_first_hour, "ARCHITECTURE.md", "## The first hour\n| 5 | `src/core/gone.h` |\n", "is not there"),
     "link": (rules.check_links, "docs/x.md", "[a](gone.md)\n", "leads nowhere"),
     "blanks": (rules.check_tabs_and_ends, "src/app/x.c", "int a; \n", "x.c:1: blanks"),
     "no newline": (rules.check_tabs_and_ends, "src/app/x.c", "int a;", "no newline"),
@@ -158,3 +159,26 @@ def test_headers_sees_one_that_leans(tmp_path):
     header = tmp_path / "leans.h"
     header.write_text("int f(uint32_t n);\n")
     assert "uint32_t" in compile_header(header, [])
+
+
+# ---- units
+
+
+def verify_unit(folder):
+    return subprocess.run(["systemd-analyze", "verify", *sorted(folder.glob("*.service"))], capture_output=True, text=True)
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="this machine has no systemd-analyze")
+@pytest.mark.parametrize("drop_in", [False, True], ids=["plain", "process tasks"])
+def test_units_verify(drop_in, tmp_path):
+    for unit in (ROOT / "packaging/systemd").glob("*.service"):
+        text = rules.re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", unit.read_text(), flags=rules.re.M)
+        (tmp_path / unit.name).write_text(text)
+    if drop_in:
+        (tmp_path / "ax-worker.service.d").mkdir()
+        shutil.copy(ROOT / "packaging/systemd/process-tasks.conf", tmp_path / "ax-worker.service.d")
+    done = verify_unit(tmp_path)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    with next(tmp_path.glob("*.service")).open("a") as unit:
+        unit.write("[Service]\nProtectNonsense=yes\n")
+    assert "ProtectNonsense" in verify_unit(tmp_path).stderr
