@@ -130,6 +130,7 @@ WORDS = {
     r"master|slave": "server, worker, primary, replica",
     r"whitelist|blacklist": "allow list, deny list",
 }
+ANY_WORD = re.compile(rf"\b({'|'.join(WORDS)})\b", re.I)
 OTHERS_NAMES = re.compile(r"XXL-JOB|PowerJob|CronJob|[\w-]+/[\w-]*job[\w-]*", re.I)
 
 
@@ -138,9 +139,9 @@ def check_words(files):
         if not re.fullmatch(r"((src|lib|sim|db)/.*|docs/.*\.md|console/src/.*|[A-Z]+\.md)", path):
             continue
         for number, line in enumerate(text.splitlines(), 1):
-            for word, instead in WORDS.items():
-                if found := re.search(rf"\b({word})\b", OTHERS_NAMES.sub("", line), re.I):
-                    yield f"{path}:{number}: '{found[0]}': say {instead}"
+            if ANY_WORD.search(line) and (found := ANY_WORD.search(OTHERS_NAMES.sub("", line))):
+                instead = next(WORDS[word] for word in WORDS if re.fullmatch(word, found[0], re.I))
+                yield f"{path}:{number}: '{found[0]}': say {instead}"
 
 
 def check_sleeps(files):

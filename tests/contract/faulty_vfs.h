@@ -3,6 +3,8 @@
 
 /* A disk under SQLite that fails as told: the default VFS, with the n-th write or flush answered by an error. */
 
+#include <stdbool.h>
+
 struct faulty_vfs {
 	int write_in, flush_in; /* fail the n-th from now on; 0 = none */
 	int code;               /* with this SQLite result */
