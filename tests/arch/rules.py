@@ -85,7 +85,7 @@ def check_statics(floor, sections):
 
 # ---- what is written
 
-C_SOURCES = re.compile(r"(src|lib|sim|fuzz|bench|tests)/.*\.[ch]")
+C_SOURCES = re.compile(r"(src|lib|sim)/.*\.[ch]")
 BANNED = re.compile(
     r"\b(strcpy|strcat|v?sprintf|gets|strtok|ato[il]l?|atof|system|popen|alloca|s?rand|tmpnam|mktemp"
     r"|(localtime|gmtime|asctime|ctime)(_r)?|mktime)\s*\(")
@@ -99,7 +99,7 @@ def without_comments(text):
 
 def check_banned(files):
     for path, text in files.items():
-        if not C_SOURCES.fullmatch(path) or path.startswith("tests/"):
+        if not C_SOURCES.fullmatch(path):
             continue
         for number, line in enumerate(without_comments(text).splitlines(), 1):
             if found := BANNED.search(line):
