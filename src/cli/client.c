@@ -296,10 +296,9 @@ int ax_client_list(struct ax_client *client, const char *path, size_t max, json_
 		struct ax_buf page;
 		ax_buf_init(&page, 65536);
 		ax_buf_adds(&page, path);
-		size_t left = max == 0 ? 200 : AX_MIN(max - json_array_size(items), 200);
 		char limit[24];
-		snprintf(limit, sizeof(limit), "%zu", left);
-		ax_value_query(&page, "limit", limit);
+		snprintf(limit, sizeof(limit), "%zu", AX_MIN(max - json_array_size(items), 200));
+		ax_value_query(&page, "limit", max > 0 ? limit : NULL);
 		ax_value_query(&page, "after", json_string_value(next));
 		json_t *answer = NULL;
 		code = ax_client_call(client, "GET", page.data, NULL, &answer);

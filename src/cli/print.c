@@ -156,7 +156,7 @@ void ax_print_field(FILE *to, const char *name, const char *value)
 	struct ax_buf clean;
 	ax_buf_init(&clean, 1 << 20);
 	ax_print_clean(value, &clean);
-	fprintf(to, "%-16s %s\n", name, clean.data);
+	fprintf(to, "%-18s %s\n", name, clean.data);
 	ax_buf_done(&clean);
 }
 
@@ -169,7 +169,9 @@ const char *ax_json_text(struct ax_arena *arena, const json_t *object, const cha
 		return ax_sprintf(arena, "%" PRId64, (int64_t)json_integer_value(value));
 	if (json_is_boolean(value))
 		return json_is_true(value) ? "yes" : "no";
-	if (value == NULL || json_is_null(value))
+	bool empty = (json_is_array(value) && json_array_size(value) == 0) ||
+		(json_is_object(value) && json_object_size(value) == 0);
+	if (value == NULL || json_is_null(value) || empty)
 		return "";
 	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 	const char *copy = ax_strdup(arena, text != NULL ? text : "");

@@ -22,7 +22,7 @@ def test_list_follows_pages(server, axctl):
     out = axctl("task", "list", "--group", "default", "--status", "enabled", "--type", "scheduled", "-q", "a b").out
     assert [r.query.get("after") for r in server.requests] == [None, "c1", "c 2&"]
     assert server.requests[0].query == {"group_key": "default", "status": "enabled", "task_type": "scheduled",
-                                        "q": "a b", "limit": "200"}
+                                        "q": "a b"}
     lines = out.splitlines()
     assert lines[0].split() == ["ID", "TASK", "STATUS", "SCHEDULE", "NEXT", "LAST", "RUN"]
     assert "30 2 * * * (Europe/Berlin)" in lines[1] and "2025-11-30T01:10:00Z" in lines[1] and "SUCCESS" in lines[1]
@@ -43,7 +43,7 @@ def test_show_by_id_and_by_name(server, axctl):
     server.on("GET", "/tasks", lambda r: {"items": [TASK] if r.query["task_name"] == "nightly" else [], "next": None})
     assert axctl("task", "show", "17", "--json").json == TASK
     assert axctl("task", "show", "default/nightly", "--json").json == TASK
-    assert server.requests[-1].query == {"group_key": "default", "task_name": "nightly", "limit": "200"}
+    assert server.requests[-1].query == {"group_key": "default", "task_name": "nightly"}
     assert axctl("task", "show", "nightly", "--json").json == TASK
     assert "group_key" not in server.requests[-1].query
     out = axctl("task", "show", "17").out

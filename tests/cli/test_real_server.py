@@ -1,0 +1,109 @@
+"""axctl against ax-server --dev and its worker: what the fake server cannot show."""
+
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import BUILD, Axctl, ROOT
+
+
+@pytest.fixture(scope="module")
+def dev(tmp_path_factory):
+    state = tmp_path_factory.mktemp("dev")
+    server = subprocess.Popen([BUILD / "src/server/ax-server", "--dev", "--listen", "127.0.0.1:0", "--state", state],
+                              stdout=subprocess.DEVNULL, stderr=(state / "log").open("w"))
+    axctl = Axctl(None, state)
+
+    def call(*args, **options):
+        return axctl(*args, env={"AX_STATE": str(state)}, **options)
+    try:
+        until(lambda: (state / "dev.json").exists() and call("worker", "list", "--json").json["items"])
+        yield call
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(30)
+
+
+def until(check, seconds=30):
+    end = time.monotonic() + seconds
+    while not (found := check()):
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
+    return found
+
+
+def test_every_list_answers(dev):
+    for noun in ("task", "run", "group", "worker", "token"):
+        assert isinstance(dev(noun, "list", "--json").json["items"], list)
+        dev(noun, "list")
+
+
+def test_a_task_from_its_making_to_its_end(dev):
+    dev("task", "create", "hello", "--type", "delay", "--script", "for i in 1 2 3; do echo line $i; sleep 0.1; done")
+    run = dev("task", "trigger", "hello", "--json").json
+    assert dev("run", "log", run["gid"], "--follow").out == "line 1\nline 2\nline 3\n"
+    assert dev("run", "log", run["gid"]).out == "line 1\nline 2\nline 3\n"
+    assert "attempts" in dev("run", "show", run["gid"]).out
+    again = dev("run", "rerun", run["gid"], "--wait", "--json").json
+    assert again["status"] == "SUCCESS" and again["rerun_of"] == run["gid"]
+    late = dev("task", "trigger", "hello", "--delay", "200ms", "--wait", "--json").json
+    assert late["kind"] == "delay" and late["trigger_time"] >= late["create_time"] + 200
+    shown = dev("task", "show", "hello", "--json").json
+    dev("task", "update", "hello", "--file", "-", "--priority", 7, input=json.dumps(shown))
+    dev("task", "update", "hello", "--file", "-", input=json.dumps(shown), code=6)
+    assert [v["version"] for v in dev("task", "versions", "hello", "--json").json["items"]] == [2, 1]
+    dev("task", "pause", "default/hello")
+    dev("task", "resume", "default/hello")
+    dev("task", "delete", "hello")
+    dev("task", "show", "hello", code=5)
+
+
+def test_failure_and_cancel(dev):
+    dev("task", "create", "bad", "--type", "delay", "--script", "echo oops; exit 3", "--retries", 0)
+    assert "exit" in dev("task", "trigger", "bad", "--wait", code=1).out
+    dev("task", "create", "long", "--type", "delay", "--", "/bin/sleep", "60")
+    gid = dev("task", "trigger", "long", "--json").json["gid"]
+    until(lambda: dev("run", "show", gid, "--json").json["status"] == "RUNNING")
+    assert "CANCELLED" in dev("run", "cancel", gid, "--wait").out
+    dev("run", "retry", gid, code=6)
+
+
+def test_refusals(dev):
+    assert "never_fires" in dev("task", "create", "never", "--cron", "0 0 31 2 *", "--script", "x", code=2).err
+    assert "cron_expr" in dev("task", "create", "wrong", "--cron", "nonsense", "--script", "x", code=2).err
+    dev("run", "show", "123", code=5)
+    dev("group", "list", "--token", "axp_wrong", "--server", "http://127.0.0.1:1", code=3)
+
+
+def test_groups_and_tokens(dev):
+    dev("group", "create", "ops", "--quota", 10)
+    dev("group", "update", "ops", "--quota", 11)
+    dev("group", "pause", "ops")
+    assert dev("group", "show", "ops", "--json").json["paused"] is True
+    dev("group", "resume", "ops")
+    assert dev("worker", "token", "--group", "ops").out.startswith("axw_")
+    made = dev("token", "create", "ci", "--role", "viewer", "--json").json
+    assert any(t["id"] == made["id"] for t in dev("token", "list", "--json").json["items"])
+    dev("token", "delete", made["id"])
+    dev("group", "delete", "ops")
+
+
+def test_a_crontab_is_imported_and_runs(dev):
+    path = ROOT / "tests/data/crontab/user"
+    first = dev("import", "crontab", path, "--json").json
+    assert len(first["created"]) >= 25
+    again = dev("import", "crontab", path, "--json").json
+    assert again["created"] == [] and len(again["unchanged"]) == len(first["created"])
+    expected = {"Say hello": "hello\n", "Reads its input": "first line\nsecond line\n",
+                "Percent signs on both sides": "pipe|100% of it\n", "Uses the environment": "[  two blanks kept  ]\n",
+                "Sees its own PATH": "/usr/local/bin:/usr/bin:/bin\n", "pwd": "/tmp\n",
+                "打印问候": "你好\n"}
+    for name, output in expected.items():
+        run = dev("task", "trigger", "default/" + name, "--wait", "--json").json
+        assert dev("run", "log", run["gid"]).out == output, name
+    failed = dev("task", "trigger", "Fails every minute", "--wait", "--json", code=1).json
+    assert failed["result_code"] == 3 and failed["attempt"] == 1
+    assert dev("audit", "--from", "-1h", "--to", "now", "--json").json["unexplained"] == 0
