@@ -329,7 +329,7 @@ enum ax_status ax_sql_get(
 {
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
 	sqlite3_stmt *stmt;
-	bool found;
+	bool found = false;
 	enum ax_status status = ax_sql_begin(conn, id, NULL, args, &stmt, err);
 	if (status == AX_OK)
 		status = ax_sql_next(conn, stmt, &found, err);
@@ -347,7 +347,7 @@ enum ax_status ax_sql_numbers(
 {
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
 	sqlite3_stmt *stmt;
-	bool found;
+	bool found = false;
 	enum ax_status status = ax_sql_begin(conn, id, NULL, args, &stmt, err);
 	if (status == AX_OK)
 		status = ax_sql_next(conn, stmt, &found, err);
