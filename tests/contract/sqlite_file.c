@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -494,6 +496,63 @@ static void test_a_reader_has_two_seconds(void **state)
 	ax_sqlite_reader_close(reader);
 }
 
+struct onlooker {
+	pthread_t thread;
+	struct ax_sqlite_reader *reader;
+	const atomic_bool *stop;
+	int looks;
+	bool wrong; /* saw half a batch, or went back in time */
+};
+
+static enum ax_status count_all(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	int64_t n[32];
+	enum ax_status status = tx->ops->run_counts(tx, 0, n, err);
+	*(int64_t *)arg = n[AX_RUN_WAITING];
+	return status;
+}
+
+static void *look_on(void *arg)
+{
+	struct onlooker *self = arg;
+	struct ax_arena arena = { 0 };
+	struct ax_err err;
+	int64_t last = 0, n = 0;
+	while (!atomic_load(self->stop) && !self->wrong) {
+		enum ax_status status = ax_store_run(ax_sqlite_reader_store(self->reader), &arena, count_all, &n, &err);
+		self->wrong = status != AX_OK || n < last || n % 10 != 0;
+		last = n;
+		self->looks++;
+		ax_arena_reset(&arena);
+	}
+	ax_arena_done(&arena);
+	return NULL;
+}
+
+static void test_readers_in_threads(void **state)
+{
+	struct fixture *f = *state;
+	struct ax_err err;
+	atomic_bool stop = false;
+	struct onlooker onlookers[2] = { { .stop = &stop }, { .stop = &stop } };
+	fixture_open_sqlite(f);
+	f->sqlite->conn.checkpoint_pages = 50; /* checkpoints all the time */
+	for (size_t i = 0; i < AX_COUNT(onlookers); i++) {
+		assert_int_equal(ax_sqlite_reader_open(f->sqlite, &onlookers[i].reader, &err), AX_OK);
+		assert_int_equal(pthread_create(&onlookers[i].thread, NULL, look_on, &onlookers[i]), 0);
+	}
+	for (int64_t i = 0; i < 100; i++)
+		fill(f, 1 + i * 10, 10);
+	atomic_store(&stop, true);
+	for (size_t i = 0; i < AX_COUNT(onlookers); i++) {
+		pthread_join(onlookers[i].thread, NULL);
+		ax_sqlite_reader_close(onlookers[i].reader);
+		assert_false(onlookers[i].wrong);
+		assert_true(onlookers[i].looks > 0);
+	}
+	assert_int_equal(count(f), 1000);
+}
+
 /* checkpoints */
 
 static void test_the_wal_is_moved(void **state)
@@ -519,6 +578,16 @@ static void test_the_wal_is_moved(void **state)
 
 /* full and failing disks */
 
+static enum ax_status insert_stubbornly(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	int64_t gid = *(int64_t *)arg;
+	while (insert_run(tx, &gid, err) == AX_OK)
+		gid++;
+	struct ax_group group = plain_group("after");
+	assert_int_equal(tx->ops->group_insert(tx, &group, err), AX_FULL); /* nothing is done outside a transaction */
+	return AX_OK;
+}
+
 static void test_a_bounded_file_is_full(void **state)
 {
 	struct fixture *f = *state;
@@ -532,6 +601,9 @@ static void test_a_bounded_file_is_full(void **state)
 		gid++;
 	assert_int_equal(status, AX_FULL);
 	assert_non_null(strstr(err.msg, f->path));
+	assert_int_equal(count(f), gid - 1);
+
+	assert_int_equal(ax_store_run(f->store, &f->arena, insert_stubbornly, &gid, &err), AX_FULL);
 	assert_int_equal(count(f), gid - 1);
 
 	assert_int_equal(ax_sqlite_batch_begin(f->sqlite, &err), AX_OK);
@@ -675,6 +747,7 @@ int main(void)
 		TEST(test_members_of_a_batch),
 		TEST(test_a_reader_sees_one_moment),
 		TEST(test_a_reader_has_two_seconds),
+		TEST(test_readers_in_threads),
 		TEST(test_the_wal_is_moved),
 		TEST(test_a_bounded_file_is_full),
 		TEST(test_a_full_disk),

@@ -214,6 +214,8 @@ static int bind(sqlite3_stmt *stmt, const struct ax_row_type *type, const void *
 enum ax_status ax_sql_begin(struct ax_sql_conn *conn, enum ax_sql_id id, const void *row, const struct ax_sql_arg *args,
 	sqlite3_stmt **ret, struct ax_err *err)
 {
+	if (conn->in_transaction && conn->doomed != AX_OK) /* SQLite may have undone it: this would be done alone */
+		return ax_fail(err, conn->doomed, "", "the transaction has failed before");
 	if (conn->reader && conn->in_transaction && ax_sql_mono_ms() > conn->until_mono_ms) {
 		conn->doomed = AX_BUSY;
 		return ax_fail(

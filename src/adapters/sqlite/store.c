@@ -9,6 +9,7 @@ enum {
 	IDLE_PAGES = 250,        /* 1 MB: less is not worth a flush of its own */
 	WAL_PAGES = 16384,       /* 64 MB of 4 KiB pages */
 	WAL_GROWTH_PAGES = 2048, /* 8 MB more before the next attempt, when readers kept the last one from finishing */
+	PATIENCE_PAGES = 65536,  /* 256 MB: from here on wait for the readers, which end after 2 s */
 	READER_CHECK_STEPS = 1000, /* instructions of SQLite's machine between two looks at the clock */
 };
 
@@ -58,7 +59,9 @@ static void tell(struct ax_sql_conn *conn, enum ax_log_level level, const char *
 static void checkpoint(struct ax_sql_conn *conn)
 {
 	int pages = 0, moved = 0;
-	int code = sqlite3_wal_checkpoint_v2(conn->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved);
+	/* Passive waits for nobody, so readers that overlap for ever could keep the WAL growing for ever. */
+	int mode = conn->wal_pages < PATIENCE_PAGES ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_RESTART;
+	int code = sqlite3_wal_checkpoint_v2(conn->db, NULL, mode, &pages, &moved);
 	if (code == SQLITE_OK && moved == pages) {
 		conn->wal_pages = 0;
 		conn->checkpoint_pages = WAL_PAGES;
@@ -131,24 +134,32 @@ static enum ax_status run_alone(
 	return status;
 }
 
+/* Keeps the member's changes or undoes them; false when that failed and only undoing the whole batch is left. */
+static bool end_member(struct ax_sql_conn *conn, bool keep, struct ax_err *err)
+{
+	if (is_rolled_back(conn))
+		return false; /* some failures (disk full, I/O) make SQLite undo everything */
+	if (!keep && exec(conn, AX_SQL_MEMBER_ROLLBACK, err) != AX_OK)
+		return false;
+	return exec(conn, AX_SQL_MEMBER_COMMIT, err) == AX_OK;
+}
+
 static enum ax_status run_as_member(
 	struct ax_sql_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
 {
-	struct ax_err ignored;
 	if (conn->batch_lost != AX_OK)
 		return ax_fail(err, conn->batch_lost, "", "an earlier failure undid the whole batch");
 	enum ax_status status = exec(conn, AX_SQL_MEMBER_BEGIN, err);
-	if (status == AX_OK) {
-		status = call(conn, arena, fn, arg, err);
-		bool keep = status == AX_OK;
-		if (!keep && !is_rolled_back(conn))
-			exec(conn, AX_SQL_MEMBER_ROLLBACK, &ignored);
-		if (!is_rolled_back(conn) && exec(conn, AX_SQL_MEMBER_COMMIT, keep ? err : &ignored) != AX_OK && keep)
-			status = conn->doomed;
+	if (status != AX_OK)
+		return status;
+	status = call(conn, arena, fn, arg, err);
+	struct ax_err why;
+	if (!end_member(conn, status == AX_OK, &why)) {
+		roll_back(conn);
+		conn->batch_lost = conn->doomed != AX_OK ? conn->doomed : AX_UNAVAILABLE;
+		if (status == AX_OK)
+			status = ax_fail(err, conn->batch_lost, "", "%s", why.msg);
 	}
-	/* Some failures (disk full, I/O) make SQLite undo everything. */
-	if (status != AX_OK && is_rolled_back(conn))
-		conn->batch_lost = status;
 	return status;
 }
 
