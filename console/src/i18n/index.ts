@@ -1,0 +1,56 @@
+// t(): the text of a key in the user's language. Only the catalogue in use is loaded.
+
+import type { Language } from 'element-plus/es/locale'
+import { shallowRef } from 'vue'
+import type { Lang } from '@/lib/prefs'
+import type { Catalogue, Key } from './en'
+
+export type { Key } from './en'
+
+const catalogue = shallowRef<Partial<Catalogue>>({})
+/** The texts of Element Plus in the same language. */
+export const elementLocale = shallowRef<Language>()
+export const currentLang = shallowRef<Lang>('en')
+
+type Loaded = [Catalogue, Language]
+const loaders: Record<Lang, () => Promise<Loaded>> = {
+	en: async () => {
+		const [own, element] = await Promise.all([import('./en'), import('element-plus/es/locale/lang/en')])
+		return [own.en, element.default]
+	},
+	zh: async () => {
+		const [own, element] = await Promise.all([import('./zh'), import('element-plus/es/locale/lang/zh-cn')])
+		return [own.zh, element.default]
+	},
+}
+
+export async function loadLang(lang: Lang): Promise<void> {
+	const [texts, element] = await loaders[lang]()
+	catalogue.value = texts
+	elementLocale.value = element
+	currentLang.value = lang
+	document.documentElement.lang = lang === 'zh' ? 'zh-CN' : 'en'
+}
+
+export type Params = Record<string, string | number>
+
+/**
+ * Fills {name} in; forms separated by | are picked by n. Two are for one and for any other number, three for
+ * zero, one and any other.
+ */
+export function fill(text: string, params: Params = {}): string {
+	const forms = text.split('|')
+	const n = Number(params.n)
+	const form = forms.length === 1 ? 0 : forms.length === 2 ? (n === 1 ? 0 : 1) : n === 0 ? 0 : n === 1 ? 1 : 2
+	return forms[form]!.replace(/\{(\w+)\}/g, (whole, name: string) => (name in params ? String(params[name]) : whole))
+}
+
+export function t(key: Key, params?: Params): string {
+	return fill(catalogue.value[key] ?? key, params)
+}
+
+/** The text of a key that is put together from a word of the server's; the word itself when it is new to us. */
+export function tWord(prefix: string, word: string): string {
+	const text = catalogue.value[`${prefix}.${word}` as Key]
+	return text === undefined ? word : fill(text)
+}

@@ -1,0 +1,48 @@
+// The one table of a run's states: what the console needs to know of each. Colours of the tones are in
+// styles/tokens.css; nothing else names a colour for a state.
+
+import type { Run, RunState, TaskStatus, Worker } from '@/api'
+
+export type Tone = 'wait' | 'busy' | 'good' | 'bad' | 'warn' | 'mute'
+
+export const runStates: Record<RunState, { tone: Tone; live: boolean }> = {
+	PENDING: { tone: 'mute', live: true },
+	WAITING: { tone: 'wait', live: true },
+	DISPATCHED: { tone: 'busy', live: true },
+	RUNNING: { tone: 'busy', live: true },
+	RETRYING: { tone: 'warn', live: true },
+	SUCCESS: { tone: 'good', live: false },
+	FAILED: { tone: 'bad', live: false },
+	TIMEOUT: { tone: 'bad', live: false },
+	CANCELLED: { tone: 'mute', live: false },
+	BLOCKED: { tone: 'warn', live: false },
+	SKIPPED: { tone: 'mute', live: false },
+	MISSED: { tone: 'warn', live: false },
+}
+
+export const taskTones: Record<TaskStatus, Tone> = { created: 'mute', enabled: 'good', paused: 'warn' }
+
+export const workerTones: Record<Worker['state'], Tone> = {
+	online: 'good',
+	draining: 'warn',
+	offline: 'bad',
+	left: 'mute',
+}
+
+export const isLive = (state: RunState): boolean => runStates[state]?.live ?? false
+
+/** What may be done to a run in its present state. */
+export function runActions(run: Pick<Run, 'status' | 'cancel'>): {
+	cancel: boolean
+	retry: boolean
+	rerun: boolean
+	resolve: boolean
+} {
+	const live = isLive(run.status)
+	return {
+		cancel: live && run.cancel === null,
+		retry: run.status === 'RETRYING',
+		rerun: !live && run.status !== 'MISSED',
+		resolve: run.status === 'MISSED',
+	}
+}

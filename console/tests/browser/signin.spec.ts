@@ -1,0 +1,45 @@
+import { expect, test } from './fixture'
+
+test.describe('without a session', () => {
+	test.use({ storageState: { cookies: [], origins: [] } })
+
+	test('the printed link signs in once, then says why it does not', async ({ page, server, signedIn }) => {
+		expect(signedIn.cookies.some((cookie) => cookie.name === 'ax' && cookie.httpOnly && cookie.sameSite === 'Strict')).toBe(true)
+		await page.goto(server.link)
+		await expect(page.getByRole('alert')).toContainText('This link does not work')
+		expect(page.url()).not.toContain('once=')
+	})
+
+	test('a page asks to sign in and keeps its address', async ({ page }) => {
+		await page.goto('/#/runs?status=FAILED')
+		await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+		expect(decodeURIComponent(page.url())).toContain('to=/runs?status=FAILED')
+	})
+
+	test('a wrong password is refused in one sentence', async ({ page }) => {
+		await page.goto('/#/signin')
+		await page.getByLabel('User').fill('nobody')
+		await page.getByLabel('Password').fill('not the password')
+		await page.getByRole('button', { name: 'Sign in' }).click()
+		await expect(page.getByRole('alert')).toHaveText('User and password do not match.')
+		await expect(page.getByLabel('Password')).toHaveValue('')
+	})
+
+	test('the console speaks the language of the browser', async ({ browser, server }) => {
+		const context = await browser.newContext({ locale: 'zh-CN', storageState: { cookies: [], origins: [] } })
+		const page = await context.newPage()
+		await page.goto(`${server.url}/#/signin`)
+		await expect(page.getByRole('heading', { name: '登录' })).toBeVisible()
+		await context.close()
+	})
+})
+
+test('every file comes with the policy, and nothing of it is inline', async ({ page, server }) => {
+	const answer = await page.goto(server.url)
+	const policy = answer!.headers()['content-security-policy'] ?? ''
+	for (const rule of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "require-trusted-types-for 'script'"]) {
+		expect(policy).toContain(rule)
+	}
+	const html = await answer!.text()
+	expect(html).not.toMatch(/<style|style=|<script(?![^>]*src=)|onload=|https?:\/\//)
+})
