@@ -14,6 +14,7 @@
 #include <uthash.h>
 #include "adapters/curl/curl_loop.h"
 #include "axworker.h"
+#include "base/attr.h"
 #include "base/buf.h"
 #include "queue.h"
 #include "spool.h"
@@ -108,6 +109,7 @@ struct axw_attempt {
 	int refs;
 	void *data;
 	json_t *result_item;
+	uint64_t stored_bytes; /* its size in the spool */
 
 	/* What a server has yet to hear. */
 	bool accepted_due, started_due, heartbeat_due, result_due;
@@ -220,15 +222,26 @@ struct axw {
 /* worker.c */
 void axw_post(struct axw *w, void (*fn)(struct axw *w, void *arg), void *arg); /* from any thread */
 void axw_end_now(struct axw *w, int end); /* stops everything; the worker ends with `end` */
-bool axw_is_name(const char *s);
 int64_t axw_slots(const struct axw *w, const struct group *group);
+
+/* options.c */
+bool axw_options_read(struct axw *w, const struct axw_options *given, char *error, size_t size);
+void axw_options_free(struct axw *w); /* and w itself */
+bool axw_is_name(const char *s);
+bool axw_fail(char *error, size_t size, const char *fmt, ...) AX_PRINTF(3, 4); /* false */
 
 /* log.c */
 void axw_log_json(struct axw *w, enum axw_level level, const char *event, json_t *members); /* takes members */
 
-/* attempt.c */
+/* take.c */
 void axw_attempt_take(struct axw *w, json_t *run, int64_t poll_sent_ms); /* from a poll's answer */
 struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text);
+
+/* attempt.c */
+struct axw_attempt *axw_attempt_new(struct axw *w, int64_t gid, int64_t fence);
+void axw_attempt_remove(struct axw_attempt *a); /* from every list; the memory goes with the last reference */
+void axw_attempt_set_deadline(struct axw_attempt *a);
+void axw_attempt_finish_at_once(struct axw_attempt *a, enum axw_outcome outcome, const char *message);
 struct axw_attempt *axw_attempt_find(struct axw *w, int64_t gid, int64_t fence);
 void axw_attempt_renewed(struct axw_attempt *a, int64_t sent_ms);
 void axw_attempt_confirmed(struct axw_attempt *a);               /* the server knows that it starts */

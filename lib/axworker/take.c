@@ -1,0 +1,200 @@
+#include "worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/num.h"
+#include "sys/attempt_dir.h"
+
+/* How attempts come here: from a poll, from an earlier process's tasks, from the spool. */
+
+enum { SEEN_MAX = 16384 };
+
+/* True when (gid, fence) was here before: a poll's answer may come twice, by one server or by several. */
+static bool seen_before(struct axw *w, int64_t gid, int64_t fence)
+{
+	struct seen *s = ax_malloc(sizeof(*s));
+	struct seen *old;
+	s->id.gid = gid;
+	s->id.fence = fence;
+	HASH_FIND(hh, w->seen, &s->id, sizeof(s->id), old);
+	if (old) {
+		free(s);
+		return true;
+	}
+	HASH_ADD(hh, w->seen, id, sizeof(s->id), s);
+	if (HASH_COUNT(w->seen) > SEEN_MAX) {
+		struct seen *oldest = w->seen; /* the table lists in order of insertion */
+		HASH_DELETE(hh, w->seen, oldest);
+		free(oldest);
+	}
+	return false;
+}
+
+static struct group *find_group(struct axw *w, const char *name)
+{
+	for (int i = 0; name && i < w->n_groups; i++) {
+		if (strcmp(w->groups[i].name, name) == 0)
+			return &w->groups[i];
+	}
+	return NULL;
+}
+
+static struct executor *find_executor(struct axw *w, const char *key)
+{
+	struct executor *e = NULL;
+	if (key)
+		HASH_FIND_STR(w->executors, key, e);
+	return e;
+}
+
+static int64_t integer(json_t *run, const char *name, int64_t min, int64_t max, int64_t otherwise)
+{
+	json_t *value = json_object_get(run, name);
+	if (!json_is_integer(value))
+		return otherwise;
+	return AX_MAX(min, AX_MIN(max, (int64_t)json_integer_value(value)));
+}
+
+static const char *string(json_t *run, const char *name)
+{
+	const char *value = json_string_value(json_object_get(run, name));
+	return value ? value : "";
+}
+
+static bool read_id(json_t *run, int64_t *ret_gid, int64_t *ret_fence)
+{
+	const char *gid = string(run, "gid");
+	json_t *fence = json_object_get(run, "fence");
+	if (!ax_parse_i64(gid, strlen(gid), 1, INT64_MAX, ret_gid) || !json_is_integer(fence) ||
+		json_integer_value(fence) < 0)
+		return false;
+	*ret_fence = (int64_t)json_integer_value(fence);
+	return true;
+}
+
+static void read_run(struct axw_attempt *a, json_t *run, int64_t renewed_ms)
+{
+	struct axw *w = a->w;
+	a->run = json_incref(run);
+	a->group = find_group(w, string(run, "group"));
+	a->executor = find_executor(w, string(run, "executor"));
+	a->number = integer(run, "attempt", 1, INT64_MAX, 1);
+	a->trigger_ms = integer(run, "trigger_ms", 0, INT64_MAX, 0);
+	a->priority = (int)integer(run, "priority", 1, 10, 5);
+	a->timeout_ms = integer(run, "timeout_s", 0, INT64_MAX / 4000, 0) * 1000;
+	a->grace_ms = integer(run, "grace_s", 0, 30, 5) * 1000;
+	a->confirmed_start = strcmp(string(run, "start"), "confirmed") == 0;
+	a->keep_unreachable = strcmp(string(run, "on_unreachable"), "continue") == 0;
+	a->renewed_ms = renewed_ms;
+	a->deadline_ms = ax_add_sat(renewed_ms, w->unreachable_ms);
+}
+
+static void log_receipt(struct axw_attempt *a)
+{
+	axw_log_json(a->w, AXW_INFO, "run_received",
+		json_pack("{s:s, s:s, s:I, s:I, s:s}", "task_id", axw_task_id(a), "gid", a->gid_text, "attempt",
+			(json_int_t)a->number, "fence", (json_int_t)a->id.fence, "executor", axw_executor_key(a)));
+}
+
+/* Into its group's queue, or behind the older attempt of its run that is still being ended. */
+static void enqueue(struct axw_attempt *a)
+{
+	struct axw *w = a->w;
+	struct axw_attempt *older;
+	HASH_FIND(hh_run, w->runs, &a->id.gid, sizeof(a->id.gid), older);
+	if (older) {
+		HASH_DELETE(hh_run, w->runs, older);
+		older->successor = a;
+		axw_attempt_ref(a);
+		a->queued.at = 0;
+	} else {
+		axw_queue_push(&a->group->queue, &a->queued, ax_boottime_ms(), a->priority);
+	}
+	HASH_ADD(hh_run, w->runs, id.gid, sizeof(a->id.gid), a);
+	a->group->held++;
+	if (older)
+		axw_attempt_stop(older, AXW_STOP_LOST);
+}
+
+void axw_attempt_take(struct axw *w, json_t *run, int64_t poll_sent_ms)
+{
+	int64_t gid;
+	int64_t fence;
+	if (!read_id(run, &gid, &fence)) {
+		axw_log_json(w, AXW_ERROR, "run_unreadable", json_pack("{s:O}", "run", run));
+		return;
+	}
+	/* The server gives it out again when it does not hear of it in time: only a fresh one may be begun. */
+	if (w->draining || ax_boottime_ms() - poll_sent_ms > w->start_within_ms) {
+		axw_log_json(w, AXW_WARN, "run_dropped",
+			json_pack("{s:O, s:I}", "gid", json_object_get(run, "gid"), "fence", (json_int_t)fence));
+		return;
+	}
+	if (axw_attempt_find(w, gid, fence) || seen_before(w, gid, fence))
+		return;
+	struct axw_attempt *a = axw_attempt_new(w, gid, fence);
+	read_run(a, run, poll_sent_ms);
+	log_receipt(a);
+	if (!a->group || !a->executor) {
+		axw_attempt_finish_at_once(a, AXW_REFUSED,
+			a->group ? "this worker has no such executor" : "this worker does not serve the group");
+		return;
+	}
+	a->state = QUEUED;
+	a->accepted_due = true;
+	enqueue(a);
+	axw_report_mark(a);
+	axw_report_soon(w);
+}
+
+struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text)
+{
+	json_t *item = json_loads(result_text, JSON_REJECT_DUPLICATES, NULL);
+	if (!json_is_object(item) || axw_attempt_find(w, gid, fence)) {
+		json_decref(item);
+		return NULL;
+	}
+	struct axw_attempt *a = axw_attempt_new(w, gid, fence);
+	a->state = STORED;
+	a->result_item = item;
+	a->result_due = true;
+	a->finished = true;
+	a->stored_bytes = strlen(result_text);
+	w->stored_bytes += a->stored_bytes;
+	axw_report_mark(a);
+	return a;
+}
+
+struct axw_attempt *axw_adopt(struct axw *w, const char *text)
+{
+	int64_t gid;
+	int64_t fence;
+	json_t *run = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	struct axw_attempt *a = NULL;
+	if (run && read_id(run, &gid, &fence) && !axw_attempt_find(w, gid, fence)) {
+		a = axw_attempt_new(w, gid, fence);
+		/* Renewed when the server has heard of it; until then the old deadline stands where it is kept. */
+		read_run(a, run, ax_boottime_ms());
+		seen_before(w, gid, fence);
+		if (!a->group) /* the worker no longer serves it: it still ends here, outside any pool */
+			a->group = &w->groups[0];
+		if (a->executor) {
+			a->state = RUNNING;
+			a->begun_ms = ax_boottime_ms();
+			a->group->executing++;
+			a->group->held++;
+			w->executing++;
+			axw_attempt_set_deadline(a);
+			struct axw_attempt *older;
+			HASH_FIND(hh_run, w->runs, &gid, sizeof(gid), older);
+			if (!older)
+				HASH_ADD(hh_run, w->runs, id.gid, sizeof(a->id.gid), a);
+		} else {
+			axw_attempt_remove(a);
+			a = NULL;
+		}
+	}
+	json_decref(run);
+	return a;
+}
