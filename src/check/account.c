@@ -115,7 +115,7 @@ static void read_parts(struct account *a)
 	a->parts = ax_alloc_array(&a->audit->scratch, task->n_epochs + 1, sizeof(*a->parts));
 	for (size_t i = 0; i < task->n_epochs; i++) {
 		const struct ax_check_epoch *epoch = &task->epochs[i];
-		int64_t after_ms = epoch->from_time; /* below the one before it when the clock was set back */
+		int64_t after_ms = epoch->from_time; /* earlier than the one before when the clock was set back */
 		int64_t until_ms = i + 1 < task->n_epochs ? task->epochs[i + 1].from_time : INT64_MAX;
 		if (!epoch->enabled || until_ms <= after_ms)
 			continue;
@@ -340,16 +340,16 @@ static void walk(struct account *a)
 		from_ms = AX_MIN(from_ms, a->covers[i].run->covers_from);
 		to_ms = AX_MAX(to_ms, AX_MIN(a->covers[i].run->covers_to, INT64_MAX - 1) + 1);
 	}
+	int64_t walked_ms = from_ms == INT64_MIN ? from_ms : from_ms - 1; /* no instant is walked over twice */
 	for (size_t i = 0; i < a->n_parts; i++) {
 		const struct part *part = &a->parts[i];
 		if (!part->readable)
 			continue;
 		struct ax_check_fires fires;
-		int64_t after_ms = from_ms == INT64_MIN ? from_ms : from_ms - 1;
 		ax_check_fires_begin(&fires, &part->schedule, part->zone, part->anchor_ms,
-			AX_MAX(part->after_ms, after_ms), AX_MIN(part->until_ms, to_ms - 1));
-		for (int64_t ms; ax_check_fires_next(&fires, &ms);)
-			meet_fire(a, ms);
+			AX_MAX(part->after_ms, walked_ms), AX_MIN(part->until_ms, to_ms - 1));
+		while (ax_check_fires_next(&fires, &walked_ms))
+			meet_fire(a, walked_ms);
 		ax_check_fires_end(&fires);
 	}
 }

@@ -64,8 +64,8 @@ static const struct sql_rule sql_rules[] = {
 	  " WHERE t < create_time - 1000 OR t > create_time + 3600000", false },
 	{ "I11.tries", "no run was retried or lost more often than its version allows",
 	  "SELECT printf('run %d: %d retries of %d, lost %d times of %d', gid, retry_times, retries, lost_times, losses)"
-	  " FROM (SELECT r.gid, r.retry_times, r.lost_times, json_extract(v.definition, '$.retry_count') AS retries,"
-	  " json_extract(v.definition, '$.lost_limit') AS losses FROM ax_task_log r"
+	  " FROM (SELECT r.gid, r.retry_times, r.lost_times, v.retry_count AS retries,"
+	  " v.lost_limit AS losses FROM ax_task_log r"
 	  " JOIN ax_task_version v ON v.task_id = r.task_id AND v.version = r.version)"
 	  " WHERE retry_times > retries OR lost_times > losses + 1", false },
 	{ "I11.version", "the version that a run executes is kept as long as its task",
@@ -146,30 +146,19 @@ static enum ax_status judge_sql(const struct ax_check_store *store, const struct
 /* Attempts of scheduled fires, by task and start: what began and when it was over (0: it still runs). An attempt that
  * was lost or not accepted does not tell when its work ended, so it is left out. */
 static const char attempts_sql[] =
-	"SELECT r.task_id, x.gid, x.start_time, x.end_time, json_extract(v.definition, '$.overlap'),"
-	" json_extract(v.definition, '$.overlap_max') FROM ("
+	"SELECT r.task_id, x.gid, x.start_time, x.end_time,"
+	" CASE v.overlap WHEN 3 THEN v.overlap_max ELSE 1 END FROM ("
 	" SELECT gid, start_time, end_time FROM ax_task_log WHERE start_time > 0 AND (status = 3 OR status >= 10)"
 	" UNION SELECT gid, start_time, end_time FROM ax_attempt WHERE start_time > 0 AND outcome NOT IN (6, 7)) x"
 	" JOIN ax_task_log r ON r.gid = x.gid"
 	" JOIN ax_task_version v ON v.task_id = r.task_id AND v.version = r.version"
-	" WHERE r.kind = 1 AND r.made_up = 0 AND r.rerun_of = 0 AND r.shard = 0 ORDER BY r.task_id, x.start_time, "
-	"x.gid";
+	" WHERE r.kind = 1 AND r.made_up = 0 AND r.rerun_of = 0 AND r.shard = 0"
+	" ORDER BY r.task_id, x.start_time, x.gid";
 
 struct span {
 	int64_t gid, end_time; /* INT64_MAX: it still runs */
-	int64_t limit;
+	int64_t limit;         /* how many may be at work at once: 1, or overlap_max where the policy is `allow` (3) */
 };
-
-/* How many runs of its task a run may be among: 1, or `overlap_max` where the policy is to allow it. */
-static int64_t limit_of(sqlite3_stmt *stmt)
-{
-	bool allow;
-	if (sqlite3_column_type(stmt, 4) == SQLITE_TEXT)
-		allow = strcmp((const char *)sqlite3_column_text(stmt, 4), "allow") == 0;
-	else
-		allow = sqlite3_column_int(stmt, 4) == 3;
-	return allow ? sqlite3_column_int64(stmt, 5) : 1;
-}
 
 /* The attempts of one task that have begun, by end. */
 struct open_spans {
@@ -221,7 +210,7 @@ static enum ax_status judge_overlap(const struct ax_check_store *store, struct a
 		int64_t end_time = sqlite3_column_int64(stmt, 3), other = 0;
 		struct span span = { .gid = sqlite3_column_int64(stmt, 1),
 			.end_time = end_time > 0 ? end_time : INT64_MAX,
-			.limit = limit_of(stmt) };
+			.limit = sqlite3_column_int64(stmt, 4) };
 		if (meet_others(&open, &span, sqlite3_column_int64(stmt, 2), &other) >= span.limit)
 			ax_check_finding_add(finding,
 				ax_sprintf(arena, "task %" PRId64 ": run %" PRId64 " began while run %" PRId64 " ran",

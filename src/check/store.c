@@ -59,9 +59,9 @@ static enum ax_status read_number(const struct ax_check_store *store, const char
 static enum ax_status take_lock(const char *path, int *ret_fd, struct ax_err *err)
 {
 	struct ax_arena scratch = { 0 };
-	const char *lock_path = ax_sprintf(&scratch, "%s.lock", path);
+	const char *lock_path = ax_sprintf(&scratch, "%s-lock", path);
 	enum ax_status status = AX_OK;
-	int fd = open(lock_path, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+	int fd = open(lock_path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		status = ax_fail(
 			err, AX_UNAVAILABLE, "store", "the lock %s cannot be opened: %s", lock_path, strerror(errno));

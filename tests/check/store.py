@@ -31,7 +31,7 @@ class Store:
         """Missing columns get 0 or ''."""
         for _, name, kind, notnull, default, pk in self.db.execute(f"PRAGMA table_info({table})").fetchall():
             if name not in columns and not (pk and kind == "INTEGER"):
-                columns[name] = "" if kind == "TEXT" else 0
+                columns[name] = {"TEXT": "", "BLOB": b""}.get(kind, 0)
         self.db.execute(
             f"INSERT INTO {table} ({','.join(columns)}) VALUES ({','.join('?' * len(columns))})", list(columns.values())
         )
@@ -42,8 +42,8 @@ class Store:
                    version=1, create_time=START - MINUTE, anchor_time=START - MINUTE)
         row.update(columns)
         self.insert("ax_task", **row)
-        self.insert("ax_task_version", task_id=id, version=1, time=START - MINUTE, author="a",
-                    definition=json.dumps(dict(retry_count=3, lost_limit=3, overlap="queue", overlap_max=1)))
+        self.insert("ax_task_version", task_id=id, version=1, time=START - MINUTE, author="a", retry_count=3,
+                    lost_limit=3, overlap_max=1)
         if row["task_type"] == 1:
             self.insert("ax_schedule_epoch", task_id=id, from_time=START - MINUTE, enabled=int(row["status"] == 1),
                         cron_expr=row["cron_expr"], dialect=0, time_zone="UTC", anchor_time=row["anchor_time"],
@@ -88,7 +88,7 @@ def make(path):
              outcome=6)
     s.insert("ax_attempt", gid=gid, fence=2, attempt=2, worker="w1", start_time=START + MINUTE,
              end_time=START + 2 * MINUTE, outcome=2)
-    s.insert("ax_output", gid=gid, fence=3, seq=0, time=START, data="x")
+    s.insert("ax_output", gid=gid, fence=3, seq=0, time=START, data=b"x")
     s.run(LATER, END, kind=3, fire_key="k", status=2, start_time=0, **live)
     s.run(LATER, END, kind=3, fire_key="l", status=1, fence=0, worker="", dispatch_time=0, start_time=0, end_time=0)
     return s
