@@ -39,6 +39,7 @@ CREATE TABLE ax_task (
   last_run_end_time INTEGER NOT NULL,
   UNIQUE (group_key, task_name)
 ) STRICT;
+CREATE INDEX ax_task_status ON ax_task (status);
 CREATE INDEX ax_task_due ON ax_task (next_trigger_time) WHERE status = 1 AND next_trigger_time > 0;
 CREATE INDEX ax_task_stuck ON ax_task (id)
   WHERE status = 1 AND next_trigger_time = 0 AND exhausted = 0 AND task_type = 1;

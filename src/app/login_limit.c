@@ -3,12 +3,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/err.h"
-#define uthash_fatal(text) ax_die(__FILE__, __LINE__, text)
-#include <uthash.h>
 
 #include "base/arena.h"
 #include "base/attr.h"
+#include "base/err.h"
+#include "base/num.h"
+
+/* Few keys get in: an address has 20 tries, so nobody can fill the table with names that collide. */
+#define uthash_fatal(text) ax_die(__FILE__, __LINE__, text)
+#define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)ax_hash_bytes((key), (len)))
+#include <uthash.h>
 
 enum {
 	FREE_TRIES = 5,

@@ -175,6 +175,8 @@ struct ax_tx_ops {
 	enum ax_status (*tasks_stuck)(struct ax_tx *tx, int limit, struct ax_tasks *ret, struct ax_err *err);
 	/* Earliest next_trigger_time of the enabled tasks; 0 when there is none. */
 	enum ax_status (*task_next_due)(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err);
+	/* How many there are, by enum ax_task_status. */
+	enum ax_status (*task_counts)(struct ax_tx *tx, int64_t ret_by_status[32], struct ax_err *err);
 	enum ax_status (*task_version_insert)(struct ax_tx *tx, const struct ax_task_version *v, struct ax_err *err);
 	enum ax_status (*task_version_get)(
 		struct ax_tx *tx, int64_t task_id, int64_t version, struct ax_task_version *ret, struct ax_err *err);

@@ -13,7 +13,7 @@
 /* clang-format off */
 #define AX_TX_OPS(OP) \
 	OP(task_insert) OP(task_get) OP(task_update) OP(task_advance) OP(task_last_run) OP(task_delete) \
-	OP(tasks_page) OP(tasks_due) OP(tasks_stuck) OP(task_next_due) OP(task_version_insert) \
+	OP(tasks_page) OP(tasks_due) OP(tasks_stuck) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
 	OP(task_version_get) OP(task_versions) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
 	OP(run_find) OP(run_update) OP(run_renew) OP(runs_live) OP(runs_pending) OP(runs_held) OP(runs_claimable) OP(runs_overdue) \
 	OP(run_next_deadline) OP(runs_of_worker) OP(runs_to_stop) OP(runs_page) OP(runs_fired) OP(run_counts) \
@@ -36,6 +36,7 @@
 #define AX_ARGS_tasks_due(IN, OUT) IN(I64, until) IN(INT, limit) OUT(TASKS, tasks)
 #define AX_ARGS_tasks_stuck(IN, OUT) IN(INT, limit) OUT(TASKS, tasks)
 #define AX_ARGS_task_next_due(IN, OUT) OUT(I64, time)
+#define AX_ARGS_task_counts(IN, OUT) OUT(COUNTS, by_status)
 #define AX_ARGS_task_version_insert(IN, OUT) IN(TASK_VERSION, v)
 #define AX_ARGS_task_version_get(IN, OUT) IN(I64, task_id) IN(I64, version) OUT(TASK_VERSION, v)
 #define AX_ARGS_task_versions(IN, OUT)                                                                                 \

@@ -216,22 +216,6 @@ enum ax_status ax_get_audit_log(struct ax_call *c, struct ax_err *err)
 
 /* --- overview ----------------------------------------------------------------------------------------------------- */
 
-static enum ax_status count_tasks(struct ax_call *c, int64_t ret[3], struct ax_err *err)
-{
-	struct ax_task_filter filter = { .status = -1, .limit = ROWS_PAGE };
-	for (;;) {
-		struct ax_tasks page;
-		enum ax_status status = c->tx->ops->tasks_page(c->tx, &filter, &page, err);
-		if (status != AX_OK)
-			return status;
-		for (int i = 0; i < page.n; i++)
-			ret[page.at[i].status]++;
-		if (page.n < ROWS_PAGE)
-			return AX_OK;
-		filter.after_id = page.at[page.n - 1].id;
-	}
-}
-
 static void render_counts(struct ax_json *json, const char *key, const int64_t by_state[32], bool ended)
 {
 	ax_json_obj(json, key);
@@ -245,9 +229,9 @@ static void render_counts(struct ax_json *json, const char *key, const int64_t b
 
 enum ax_status ax_get_overview(struct ax_call *c, struct ax_err *err)
 {
-	int64_t tasks[3] = { 0 }, runs[32] = { 0 };
+	int64_t tasks[32], runs[32];
 	struct ax_workers workers;
-	enum ax_status status = count_tasks(c, tasks, err);
+	enum ax_status status = c->tx->ops->task_counts(c->tx, tasks, err);
 	if (status == AX_OK)
 		status = c->tx->ops->run_counts(c->tx, c->now - DAY_MS, runs, err);
 	if (status == AX_OK)

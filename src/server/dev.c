@@ -119,13 +119,10 @@ static void find_worker(char ret[4096])
 	if (slash == NULL)
 		return;
 	*slash = '\0';
-	static const char *const places[] = { "%s/ax-worker", "%s/../worker/ax-worker" };
+	static const char *const places[] = { "", "/../worker" };
 	for (size_t i = 0; i < AX_COUNT(places); i++) {
 		char path[4096];
-		if (i == 0)
-			snprintf(path, sizeof path, "%s/ax-worker", self);
-		else
-			snprintf(path, sizeof path, "%s/../worker/ax-worker", self);
+		snprintf(path, sizeof path, "%s%s/ax-worker", self, places[i]);
 		if (access(path, X_OK) == 0) {
 			snprintf(ret, 4096, "%s", path);
 			return;

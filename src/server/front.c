@@ -144,45 +144,62 @@ void ax_front_answer(struct ax_call *c)
 
 /* --- what happens after a lane ------------------------------------------------------------------------------------ */
 
-struct touch_errand {
+/* What is written about a call after it was answered: that a credential was used, or that a right was missing. */
+struct note_errand {
 	struct ax_errand errand;
 	struct ax_server *server;
-	struct ax_caller who;
 	struct ax_arena arena;
+	struct ax_caller who;
+	struct ax_audit_entry denied; /* action NULL: it was not */
 };
 
-static enum ax_status touch(struct ax_tx *tx, void *arg, struct ax_err *err)
+static enum ax_status write_note(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
-	struct touch_errand *t = arg;
-	enum ax_status status = ax_account_touch(tx, &t->who, ax_now_ms(&t->server->clock.port), err);
+	struct note_errand *note = arg;
+	if (note->denied.action != NULL)
+		return tx->ops->audit_append(tx, &note->denied, err);
+	enum ax_status status = ax_account_touch(tx, &note->who, ax_now_ms(&note->server->clock.port), err);
 	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
-static void run_touch(struct ax_errand *errand, struct ax_side *side)
+static void run_note(struct ax_errand *errand, struct ax_side *side)
 {
-	struct touch_errand *t = (struct touch_errand *)errand;
+	struct note_errand *note = (struct note_errand *)errand;
 	struct ax_err err;
-	if (ax_store_run(side->store, &t->arena, touch, t, &err) != AX_OK)
-		return; /* the next call tries again */
+	if (ax_store_run(side->store, &note->arena, write_note, note, &err) != AX_OK)
+		ax_log_text(&note->server->log, AX_LOG_WARN, "note_not_written", "message", err.msg);
 }
 
-static void touch_done(struct ax_errand *errand)
+static void note_done(struct ax_errand *errand)
 {
-	struct touch_errand *t = (struct touch_errand *)errand;
-	ax_arena_done(&t->arena);
-	free(t);
+	struct note_errand *note = (struct note_errand *)errand;
+	ax_arena_done(&note->arena);
+	free(note);
 }
 
-static void note_use(struct ax_call *c)
+static void note_call(struct ax_call *c)
 {
-	if (!c->who.touch)
+	bool denied = c->failed == AX_DENIED && c->who.actor != NULL;
+	if (!denied && !(c->failed == AX_OK && c->who.touch))
 		return;
-	struct touch_errand *t = ax_malloc(sizeof *t);
-	t->errand = (struct ax_errand){ .run = run_touch, .done = touch_done };
-	t->server = c->server;
-	t->who = c->who;
-	if (!ax_lane_post(&c->server->lanes, AX_LANE_WRITE, &t->errand))
-		free(t);
+	struct note_errand *note = ax_malloc(sizeof *note);
+	note->errand = (struct ax_errand){ .run = run_note, .done = note_done };
+	note->server = c->server;
+	note->who = c->who; /* its texts are not used */
+	if (denied)
+		note->denied = (struct ax_audit_entry){
+			.time = c->now,
+			.actor = ax_strdup(&note->arena, c->who.actor),
+			.address = ax_strdup(&note->arena, c->address),
+			.action = "denied",
+			.object =
+				ax_sprintf(&note->arena, "call:%s %s", ax_http_method_name(c->route->method), c->path),
+			.before = "",
+			.after = "",
+			.reason = ax_strdup(&note->arena, c->err.msg),
+		};
+	if (!ax_lane_post(&c->server->lanes, AX_LANE_WRITE, &note->errand))
+		note_done(&note->errand);
 }
 
 static void post(struct ax_call *c, enum ax_lane lane, ax_handler step);
@@ -226,8 +243,7 @@ static void call_done(struct ax_errand *errand)
 			post(c, c->then_lane, c->then);
 		return;
 	}
-	if (c->failed == AX_OK)
-		note_use(c);
+	note_call(c);
 	if (c->failed == AX_OK && c->revoked_token != 0) {
 		ax_live_revoke(c->server, c->revoked_token);
 		ax_polls_revoke(c->server, c->revoked_token);

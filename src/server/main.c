@@ -35,6 +35,8 @@ static int serve(const struct ax_config *config)
 	umask(077);
 	/* few threads allocate, and little: more arenas would only hold memory that nobody uses */
 	mallopt(M_ARENA_MAX, 2);
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024); /* fixed: a large request's memory goes back at once */
+	mallopt(M_TRIM_THRESHOLD, 256 * 1024);
 	json_object_seed(0);
 	enum ax_status status = ax_server_start(&server, config, &err);
 	if (status == AX_OK)

@@ -1,6 +1,6 @@
 #include "server/threads.h"
 
-#include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +15,7 @@ enum {
 	BATCH_MS = 5,
 	IDLE_MS = 500, /* without an errand for that long the writer does its housekeeping */
 	STACK_BYTES = 512 * 1024,
+	TRIM_ERRANDS = 50, /* so many errands are worth looking for memory to give back */
 };
 
 /* Runs what waits in the write lane, up to the limits of a batch, in one transaction. `first` has been taken. */
@@ -81,6 +82,16 @@ static void write_batch(struct ax_thread *t, struct ax_errand *first)
 	ax_lanes_deliver(&server->lanes, errands);
 }
 
+/* A quiet moment. */
+static void rest(struct ax_thread *t)
+{
+	ax_sqlite_idle(t->server->threads.db);
+	if (t->server->metrics.errands - t->trimmed_at_errands > TRIM_ERRANDS) {
+		t->trimmed_at_errands = t->server->metrics.errands;
+		malloc_trim(0);
+	}
+}
+
 static void write_loop(void *arg)
 {
 	struct ax_thread *t = arg;
@@ -92,7 +103,7 @@ static void write_loop(void *arg)
 		if (errand != NULL)
 			write_batch(t, errand);
 		else
-			ax_sqlite_idle(t->server->threads.db);
+			rest(t);
 	}
 }
 

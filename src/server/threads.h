@@ -15,6 +15,7 @@ struct ax_thread {
 	struct ax_server *server;
 	struct ax_side side;
 	struct ax_sqlite_reader *reader; /* of a reader */
+	uint64_t trimmed_at_errands;     /* of the writer */
 	uv_thread_t id;
 	bool running;
 };

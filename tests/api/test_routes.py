@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ax_server import OPENAPI, ROOT
+from ax_server import OPENAPI, ROOT, wait_for
 
 ROUTES = [
     (method, path, may)
@@ -64,6 +64,12 @@ def test_wrong_csrf(server, method, path, may):
     plain.call(method, fill(path), body_of(method), headers={"Content-Type": "text/plain"}).refused(403, "denied")
     plain.call(method, fill(path), body_of(method), headers={"Origin": "https://elsewhere.example"}).refused(403, "denied")
     plain.call(method, fill(path), body_of(method), headers={"Sec-Fetch-Site": "cross-site"}).refused(403, "denied")
+
+
+def test_denied_calls_are_in_the_audit_log(server, admin):
+    server.client(server.tokens["viewer"]).delete("/api/v1/tasks/424242").refused(403, "denied")
+    wait_for(lambda: any(entry["object"] == "call:DELETE /api/v1/tasks/424242" and entry["actor"] == "token the-viewer"
+                         for entry in admin.get("/api/v1/audit/log?limit=200").ok()["items"]))
 
 
 def test_a_token_is_no_cookie_and_a_cookie_no_token(server):

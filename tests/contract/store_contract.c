@@ -368,6 +368,23 @@ TX_TEST(test_tasks_due)
 	assert_int_equal(due.n, 0);
 }
 
+TX_TEST(test_task_counts)
+{
+	int64_t n[32];
+	OK(task_counts, n);
+	assert_int_equal(n[AX_TASK_CREATED] + n[AX_TASK_ENABLED] + n[AX_TASK_PAUSED], 0);
+	for (int i = 0; i < 6; i++) {
+		struct ax_task task = plain_task("g", (const char *[]){ "1", "2", "3", "4", "5", "6" }[i]);
+		int64_t id;
+		task.status = i == 0 ? AX_TASK_CREATED : i < 3 ? AX_TASK_ENABLED : AX_TASK_PAUSED;
+		OK(task_insert, &task, &id);
+	}
+	OK(task_counts, n);
+	assert_int_equal(n[AX_TASK_CREATED], 1);
+	assert_int_equal(n[AX_TASK_ENABLED], 2);
+	assert_int_equal(n[AX_TASK_PAUSED], 3);
+}
+
 TX_TEST(test_tasks_stuck)
 {
 	struct ax_tasks stuck;
@@ -1422,6 +1439,7 @@ int main(int argc, char **argv)
 		TEST(test_task_advance_and_last_run),
 		TEST(test_tasks_page),
 		TEST(test_tasks_due),
+		TEST(test_task_counts),
 		TEST(test_tasks_stuck),
 		TEST(test_versions_and_epochs_are_paged),
 		TEST(test_one_fire_one_run),

@@ -98,6 +98,12 @@ enum ax_status ax_sqlite_tasks_stuck(struct ax_tx *tx, int limit, struct ax_task
 	return AX_SQL_GIVE(status, rows, ret_tasks);
 }
 
+enum ax_status ax_sqlite_task_counts(struct ax_tx *tx, int64_t *ret_by_status, struct ax_err *err)
+{
+	memset(ret_by_status, 0, 32 * sizeof(*ret_by_status));
+	return ax_sql_numbers(tx, AX_SQL_TASK_COUNTS, NONE, ret_by_status, 3, err);
+}
+
 enum ax_status ax_sqlite_task_next_due(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)
 {
 	return ax_sql_numbers(tx, AX_SQL_TASK_NEXT_DUE, NONE, ret_time, 1, err);

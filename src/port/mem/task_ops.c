@@ -1,5 +1,7 @@
 #include "base/num.h"
 #include "port/filter.h"
+#include <string.h>
+
 #include "port/mem/db.h"
 
 /* The CHECK constraints of the table. */
@@ -134,6 +136,17 @@ enum ax_status ax_mem_task_next_due(struct ax_tx *tx, int64_t *ret_time, struct 
 	(void)err;
 	const struct ax_task *first = ax_mem_at(ax_mem_table(tx, AX_MEM_TASK), AX_MEM_TASK_DUE, 0);
 	*ret_time = first == NULL ? 0 : first->next_trigger_time;
+	return AX_OK;
+}
+
+enum ax_status ax_mem_task_counts(struct ax_tx *tx, int64_t *ret_by_status, struct ax_err *err)
+{
+	(void)err;
+	memset(ret_by_status, 0, 32 * sizeof(*ret_by_status));
+	const struct ax_task *task;
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_TASK, 0, &(struct ax_task){ .id = INT64_MIN });
+	while ((task = ax_mem_next(&walk)) != NULL)
+		ret_by_status[task->status]++;
 	return AX_OK;
 }
 
