@@ -78,7 +78,7 @@ static void add_header(struct call *call, const char *name, const char *value)
 	char *line = ax_malloc(size);
 	snprintf(line, size, "%s: %s", name, value);
 	call->headers = curl_slist_append(call->headers, line);
-	memset(line, 0, strlen(line));
+	explicit_bzero(line, size); /* it may hold the token */
 	free(line);
 }
 
@@ -94,7 +94,7 @@ static void set_options(struct call *call, const char *what, int64_t timeout_ms)
 	char *bearer = ax_malloc(size);
 	snprintf(bearer, size, "Bearer %s", call->w->token);
 	add_header(call, "Authorization", bearer);
-	memset(bearer, 0, strlen(bearer));
+	explicit_bzero(bearer, size);
 	free(bearer);
 	add_header(call, "Content-Type", "application/json");
 	call->headers = curl_slist_append(call->headers, "Expect:");
