@@ -9,7 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from fake_server import TOKEN, FakeServer  # noqa: E402
-from shim import BUILD, wait_for  # noqa: E402
+from shim import BUILD, Shim, wait_for  # noqa: E402
 
 AX_WORKER = BUILD / "src/worker/ax-worker"
 
@@ -78,6 +78,16 @@ class Worker:
     def attempts(self):
         folder = self.state / "attempts"
         return sorted(p.name for p in folder.iterdir()) if folder.exists() else []
+
+
+@pytest.fixture(autouse=True)
+def end_shims():
+    yield
+    for process in Shim.live:
+        if process.poll() is None:
+            process.terminate()
+            process.wait(20)
+    Shim.live.clear()
 
 
 @pytest.fixture

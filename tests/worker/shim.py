@@ -39,6 +39,8 @@ def alive(pid):
 
 
 class Shim:
+    live = []  # what a test that failed may have left running
+
     def __init__(self, folder, argv, *options, stdin=None, env=None, **kw):
         self.dir = Path(folder)
         self.dir.mkdir(parents=True, exist_ok=True)
@@ -57,6 +59,7 @@ class Shim:
             env={"PATH": "/usr/bin:/bin", **(env or {})}, stdin=subprocess.DEVNULL, close_fds=False,
             preexec_fn=hand_over, **kw)
         os.close(lock)
+        Shim.live.append(self.process)
 
     def order(self, kind, value):
         fd = os.open(self.dir / "control", os.O_WRONLY)
