@@ -9,9 +9,6 @@
 #include <stdint.h>
 #include <uv.h>
 #include "base/num.h"
-/* uthash's own hash falls through its switch in a way that clang does not take for meant. */
-#define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)ax_hash_bytes((key), (len)))
-#include <uthash.h>
 #include "adapters/curl/curl_loop.h"
 #include "axworker.h"
 #include "base/attr.h"
@@ -19,6 +16,7 @@
 #include "queue.h"
 #include "spool.h"
 #include "sys/pool.h"
+#include "base/table.h"
 
 enum {
 	AXW_NAME_MAX = 64,

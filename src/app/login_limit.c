@@ -6,13 +6,7 @@
 
 #include "base/arena.h"
 #include "base/attr.h"
-#include "base/err.h"
-#include "base/num.h"
-
-/* Few keys get in: an address has 20 tries, so nobody can fill the table with names that collide. */
-#define uthash_fatal(text) ax_die(__FILE__, __LINE__, text)
-#define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)ax_hash_bytes((key), (len)))
-#include <uthash.h>
+#include "base/table.h"
 
 enum {
 	FREE_TRIES = 5,

@@ -9,10 +9,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/num.h"
-/* uthash's own hash falls through its switch in a way that clang does not take for meant. */
-#define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)ax_hash_bytes((key), (len)))
-#include <uthash.h>
 #include "sys/pool.h"
+#include "base/table.h"
 
 static const uint64_t KEEP_MS = 30000;
 static const uint64_t KEEP_FAILURE_MS = 5000;

@@ -5,11 +5,11 @@
  * (answers) share. */
 
 #include <netinet/in.h>
-#include <uthash.h>
 
 #include "adapters/http/parse.h"
 #include "adapters/http/server.h"
 #include "adapters/http/tls.h"
+#include "base/table.h"
 
 struct ax_http_conn;
 

@@ -11,10 +11,8 @@
 #include "base/arena.h"
 #include "base/attr.h"
 #include "base/num.h"
+#include "base/table.h"
 
-/* The names are those of files that exist, so nobody can choose them to collide. */
-#define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned)ax_hash_bytes((key), (len)))
-#include <uthash.h>
 
 enum { max_file_bytes = 1 << 20 };
 
