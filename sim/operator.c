@@ -111,8 +111,9 @@ static void edit(struct sim *sim, const struct ax_task *task)
 	if (def.task_type == AX_TASK_DELAY)
 		def.cron_expr = "";
 	struct ax_task changed;
-	if (ax_task_update(&sim->server.ctx, task->id, task->version, &def, "sim", &changed, NULL) == AX_OK)
-		sim_trace(sim, "task %lld is now %s", (long long)task->id, def.cron_expr);
+	int64_t id = task->id; /* the row is gone once it was replaced */
+	if (ax_task_update(&sim->server.ctx, id, task->version, &def, "sim", &changed, NULL) == AX_OK)
+		sim_trace(sim, "task %lld is now %s", (long long)id, def.cron_expr);
 }
 
 static void act_on_task(struct sim *sim, const struct ax_task *task)
@@ -257,10 +258,11 @@ static void rest(struct sim *sim, void *arg)
 	}
 	for (int i = 0; i < SIM_WORKERS; i++)
 		(void)!ax_worker_drain(&sim->server.ctx, sim->workers[i].name, false, NULL);
-	for (size_t i = 0; (task = ax_mem_store_at(sim->mem, &ax_task_row, i)) != NULL; i++)
-		if (ax_task_set_status(&sim->server.ctx, task->id, AX_TASK_PAUSED, "sim", &changed, NULL, NULL) !=
-			AX_OK)
-			sim_fail(sim, "task %lld could not be paused in calm times", (long long)task->id);
+	for (size_t i = 0; (task = ax_mem_store_at(sim->mem, &ax_task_row, i)) != NULL; i++) {
+		int64_t id = task->id; /* the row is gone once it was replaced */
+		if (ax_task_set_status(&sim->server.ctx, id, AX_TASK_PAUSED, "sim", &changed, NULL, NULL) != AX_OK)
+			sim_fail(sim, "task %lld could not be paused in calm times", (long long)id);
+	}
 	sim_server_done(sim);
 }
 
