@@ -1,0 +1,1 @@
+"""What drives ax-server and ax-worker for bench/ax_bench; the scenarios are in bench/scenarios."""

@@ -1,0 +1,32 @@
+"""Parts by themselves, without a server: schedules (P9) and the store."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from axbench.scenario import Scenario
+
+LIST = Path(__file__).resolve().parents[2] / "tests/data/cron/bench-list.tsv"
+
+
+def lines(build, program, *args):
+    out = subprocess.run([build.path(program), *map(str, args)], check=True, capture_output=True, text=True).stdout
+    return [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+
+
+def cron(build, quick):
+    return {line["bench"].replace(" ", "_") + ("_" + line["zone"].split("/")[-1] if "zone" in line else "") + "_per_cpu_s":
+            line["per_cpu_s"] for line in lines(build, "bench_cron", LIST)}
+
+
+def store(build, quick):
+    return {f"{line['shape'].split()[0]}_{line['n']}_cpu_us": line["cpu_us"]
+            for line in lines(build, "bench_store", 0.3 if quick else 3) if line["store"] == "sqlite"}
+
+
+SCENARIOS = [
+    Scenario("cron", "next fires of 100 expressions, per second of CPU (P9)", cron, {},
+             {"cron_next_UTC_per_cpu_s": "≥ 10000000", "cron_next_Berlin_per_cpu_s": "≥ 5000000"}, times=1),
+    Scenario("store", "one run's life in the embedded store alone: CPU by runs in a transaction, transactions in a batch",
+             store, quick=True),
+]
