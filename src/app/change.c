@@ -148,7 +148,8 @@ static enum ax_status after_end(
 	if (status == AX_NOT_FOUND)
 		return AX_OK; /* the task is gone, its history stays */
 	if (status == AX_OK)
-		status = tx->ops->task_last_run(tx, task.id, run->gid, run->status, run->end_time, err);
+		status = tx->ops->task_last_run(
+			tx, task.id, run->gid, run->status, AX_MAX(run->end_time, task.last_run_end_time), err);
 	if (status == AX_OK)
 		status = ax_release_held(ctx, tx, &task, err);
 	if (status == AX_OK)

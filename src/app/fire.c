@@ -145,8 +145,8 @@ enum ax_status ax_run_add_waiting(
 }
 
 /* A run that is over the moment it is written: SKIPPED or MISSED. */
-static enum ax_status add_ended(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, enum ax_run_state state,
-	const char *reason, const char *message, struct ax_err *err)
+static enum ax_status add_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
+	enum ax_run_state state, const char *reason, const char *message, struct ax_err *err)
 {
 	run->status = state;
 	run->reason = reason;
@@ -154,7 +154,8 @@ static enum ax_status add_ended(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_
 	run->end_time = run->create_time;
 	enum ax_status status = store_new(ctx, tx, run, err);
 	if (status == AX_OK)
-		status = tx->ops->task_last_run(tx, run->task_id, run->gid, state, run->end_time, err);
+		status = tx->ops->task_last_run(
+			tx, task->id, run->gid, state, AX_MAX(run->end_time, task->last_run_end_time), err);
 	return status;
 }
 
@@ -208,7 +209,7 @@ static enum ax_status fire_one(struct ax_ctx *ctx, struct ax_tx *tx, const struc
 	if (status != AX_OK || joined)
 		return status;
 	if (live.n >= enough && task->def.overlap == AX_OVERLAP_SKIP)
-		return add_ended(ctx, tx, run, AX_RUN_SKIPPED, "overlap",
+		return add_ended(ctx, tx, task, run, AX_RUN_SKIPPED, "overlap",
 			ax_sprintf(ctx->arena, "run %" PRId64 " of this task was still %s", live.at[live.n - 1].gid,
 				ax_run_state_name(live.at[live.n - 1].status)),
 			err);
@@ -275,7 +276,7 @@ static enum ax_status add_missed(struct ax_ctx *ctx, struct ax_tx *tx, const str
 	struct ax_run run =
 		ax_run_make(ctx, task, AX_KIND_MISS, fire_key(ctx, batch->missed_from), batch->missed_from, now);
 	cover(&run, batch->missed_from, batch->missed_to, batch->missed_count);
-	return add_ended(ctx, tx, &run, AX_RUN_MISSED, "missed",
+	return add_ended(ctx, tx, task, &run, AX_RUN_MISSED, "missed",
 		ax_sprintf(ctx->arena, "found %" PRId64 " s late; the window is %" PRId64 " s",
 			(now - batch->missed_from) / 1000, task->def.window_seconds),
 		err);
@@ -292,7 +293,7 @@ static enum ax_status add_late_run(struct ax_ctx *ctx, struct ax_tx *tx, const s
 		cover(&run, batch->late_from, batch->late_to, batch->late_count - 1);
 	if (!skip)
 		return fire_one(ctx, tx, task, &run, now, err);
-	return add_ended(ctx, tx, &run, AX_RUN_SKIPPED, "misfire", "late, and the misfire policy is skip", err);
+	return add_ended(ctx, tx, task, &run, AX_RUN_SKIPPED, "misfire", "late, and the misfire policy is skip", err);
 }
 
 /* A key that exists already is accounted for: a person made the fire up, or the clock went back over it. */

@@ -60,7 +60,8 @@ struct ax_task {
 	int64_t anchor_time; /* @every counts from here */
 	bool exhausted;      /* the schedule has no further fire */
 
-	/* A copy for lists: the newest run that ended. */
+	/* A copy for lists: the newest run that ended. The end only grows, whatever the clock does: @after counts from
+	 * it. */
 	int64_t last_run_gid;
 	enum ax_run_state last_run_status;
 	int64_t last_run_end_time;
