@@ -1,0 +1,93 @@
+"""The guards that the simulator must miss when they are gone: tools/mutants takes them out one at a time."""
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    name: str
+    why: str  # what the guard is for
+    edits: tuple  # of (file, exact old text, new text)
+
+
+def mutant(name, why, *edits):
+    return Mutant(name, why, edits)
+
+
+CHANGE, DISPATCH, FIRE = "src/app/change.c", "src/app/dispatch.c", "src/app/fire.c"
+INGEST, TASKS, TICK = "src/app/ingest.c", "src/app/tasks.c", "src/app/tick.c"
+FSM, GID = "src/core/run_fsm.c", "src/core/gid.c"
+
+MUTANTS = [
+    # ---- one fence, one execution; results only under it
+    mutant("fence-stays", "each claim has a fence of its own",
+           (CHANGE, "\trun->fence++;\n", "")),
+    mutant("fence-not-compared", "a report of an earlier claim says nothing about this one",
+           (INGEST, "if (run.fence == item->fence && ax_run_is_given_out(run.status))",
+            "if (ax_run_is_given_out(run.status))")),
+    mutant("late-result-applied", "a result of a claim that was taken back and given out again comes too late",
+           (INGEST, "\tif (run->fence != item->fence)\n\t\treturn keep_late(pass, tx, run, item, err);\n", "")),
+    mutant("late-result-forgotten", "a late result is confirmed only because it was recorded",
+           (INGEST, "\tattempt.late_time = pass->now;\n", "\treturn AX_OK;\n")),
+    mutant("terminal-moves", "an ended run never changes",
+           (FSM, "return (struct ax_run_step){ .allowed = false, .next = state };",
+            "return (struct ax_run_step){ .allowed = true, .next = AX_RUN_WAITING };"),
+           (INGEST, "\tif (ax_run_is_terminal(run->status) || item->outcome != AX_OUTCOME_SUCCESS)\n",
+            "\tif (item->outcome != AX_OUTCOME_SUCCESS)\n")),
+    # ---- quotas
+    mutant("quota-not-given-back", "the end of an attempt frees its place",
+           (CHANGE, "if (status == AX_OK && (step.effects & AX_FX_GIVE))", "if (false)")),
+    mutant("quota-not-taken", "a claim takes a place",
+           (CHANGE, "if (status == AX_OK && (step.effects & AX_FX_TAKE))", "if (false)")),
+    mutant("quota-not-asked", "a claim gives no more than the group's quota leaves",
+           (DISPATCH, "AX_MIN(AX_MIN(room, group.dispatch_quota - group.running), (int64_t)AX_BATCH)",
+            "AX_MIN(room, (int64_t)AX_BATCH)")),
+    mutant("bounce-keeps-quota", "a claim that nobody accepted gives its place back",
+           (FSM, "[AX_EV_BOUNCE]           = TO(WAITING, AX_FX_GIVE | AX_FX_RECORD),",
+            "[AX_EV_BOUNCE]           = TO(WAITING, AX_FX_RECORD),")),
+    # ---- every fire accounted for
+    mutant("key-is-own-gid", "one fire, one run: the key of a fire's run is the fire",
+           (FIRE, "ax_run_make(ctx, task, AX_KIND_SCHEDULE, fire_key(ctx, fire), fire, now);",
+            "ax_run_make(ctx, task, AX_KIND_SCHEDULE, \"\", fire, now);")),
+    mutant("next-from-now", "the next fire is computed from the fire, not from now",
+           (FIRE, "ax_schedule_next(schedule, tz, task->anchor_time, fire, &fire)",
+            "ax_schedule_next(schedule, tz, task->anchor_time, now, &fire)")),
+    mutant("coalesced-not-counted", "fires that one run stands for are counted on it",
+           (FIRE, "\trun->covers_count += count;\n", "\trun->covers_count += count > 1;\n")),
+    mutant("missed-not-recorded", "fires older than the window become a MISSED run",
+           (FIRE, "status = unless_exists(add_missed(ctx, tx, task, batch, now, err));", "status = AX_OK;")),
+    mutant("change-does-not-settle", "what was due before a change is accounted for under the old rule",
+           (TASKS, "return status == AX_OK ? ax_fire_settle(e->ctx, tx, ret, e->now, err) : status;", "return status;")),
+    mutant("epoch-not-appended", "the audit learns of every change of the rule",
+           (TASKS, "\tif (status == AX_OK && changed)\n\t\tstatus = append_epoch(e->ctx, tx, &task, e->now, err);\n", "")),
+    mutant("back-over-fires", "fires only go forward, whatever the clock does",
+           (FIRE, "\tint64_t after = AX_MAX(now, task->last_trigger_time);\n", "\tint64_t after = now;\n")),
+    # ---- every live state is left
+    mutant("no-lease-sweeper", "a run is never left to a callback alone",
+           (TICK, "\tif (ax_run_is_given_out(run->status))\n\t\treturn end_attempt(ctx, tx, run, now, err);\n",
+            "\tif (ax_run_is_given_out(run->status))\n\t\treturn AX_OK;\n")),
+    mutant("accept-without-deadline", "a claim that no worker accepts goes back",
+           (CHANGE, "\trun->deadline_time = now + AX_ACCEPT_MS;\n", "\trun->deadline_time = 0;\n")),
+    mutant("no-bounce", "a claim that nobody accepted is no lost attempt",
+           (CHANGE, "run->status == AX_RUN_DISPATCHED && !run->accepted && run->bounce_times < AX_BOUNCE_LIMIT",
+            "false")),
+    mutant("own-absence-blamed", "a server that was away does not take its own silence for the workers'",
+           (TICK, "\tif (now < ctx->hold_leases_until) {", "\tif (false) {")),
+    mutant("held-not-released", "the end of a run lets go who waits for the overlap rule",
+           (CHANGE, "\tif (status == AX_OK)\n\t\tstatus = ax_release_held(ctx, tx, &task, err);\n", "")),
+    mutant("leases-outlive-the-clock", "a clock that goes back does not make leases longer",
+           (TICK, "\tif (pass.now < ctx->seen_ms)\n", "\tif (false)\n")),
+    # ---- limits
+    mutant("retries-unbounded", "no more retries than the task allows",
+           (CHANGE, "bool tries_left = run->retry_times < def.retry_count;", "bool tries_left = true;")),
+    mutant("losses-unbounded", "no more lost attempts than the task allows",
+           (CHANGE, "def.lost_fails || run->lost_times >= def.lost_limit", "def.lost_fails")),
+    mutant("overlap-ignored", "no run beside another that the overlap rule forbids",
+           (FIRE, "\t\t*ret = !reached;\n", "\t\t*ret = true;\n")),
+    mutant("cancelled-is-tried-again", "what was asked to stop is not tried again",
+           (CHANGE, "\t} else if (run->cancel != AX_CANCEL_NONE) {", "\t} else if (false) {")),
+    # ---- gids
+    mutant("gid-mark-not-stored", "a restarted server makes no gid twice",
+           (FIRE, "\t\tservers.at[i].gid_high_ms = AX_MAX(servers.at[i].gid_high_ms, mark->high_ms);\n", "")),
+    mutant("window-ignored", "a fire older than the window is for a person to decide",
+           (FIRE, "if (fire < now - def->window_seconds * 1000 && fire < now - AX_LATE_MS)", "if (false)")),
+]
