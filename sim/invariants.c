@@ -4,11 +4,28 @@
 
 #include "base/arena.h"
 #include "check/check.h"
+#include "core/limits.h"
 #include "port/row.h"
 #include "sim.h"
 
 #define EACH(row, sim, type)                                                                                           \
 	for (size_t i_##row = 0; (row = ax_mem_store_at((sim)->mem, type, i_##row)) != NULL; i_##row++)
+
+/* A lost attempt is one that a worker had accepted, and that the server could watch for a whole lease: neither a claim
+ * that nobody accepted nor the server's own absence counts against a run (I11). */
+static void check_loss(struct sim *sim, const struct ax_run *run, const struct sim_seen *seen)
+{
+	const struct sim_server *server = &sim->server;
+	bool one_step = run->rev == seen->rev + 1;
+	if (run->lost_times == seen->lost_times || !one_step)
+		return;
+	if (seen->status == AX_RUN_DISPATCHED && !seen->accepted && seen->bounce_times < AX_BOUNCE_LIMIT)
+		sim_fail(sim, "I11 run %lld counts a claim as lost that no worker had accepted", (long long)run->gid);
+	if (strcmp(run->reason, "lost") == 0 && server->step_then == sim->wall_step &&
+		sim->now < server->up_since + AX_LEASE_MS)
+		sim_fail(sim, "I11 run %lld was called lost %lld ms after the server's start", (long long)run->gid,
+			(long long)(sim->now - server->up_since));
+}
 
 /* Terminal states stay (I4), fences only grow (I3), gids only grow (I10). Rows whose revision did not change are as
  * they were. */
@@ -30,6 +47,7 @@ static void check_runs(struct sim *sim)
 			if (ax_run_is_terminal(seen->status) && seen->status != run->status)
 				sim_fail(sim, "I4 run %lld went from %s to %s", (long long)run->gid,
 					ax_run_state_name(seen->status), ax_run_state_name(run->status));
+			check_loss(sim, run, seen);
 			if (run->fence < seen->fence || run->fence > seen->fence + 1)
 				sim_fail(sim, "I3 fence of run %lld went from %lld to %lld", (long long)run->gid,
 					(long long)seen->fence, (long long)run->fence);
@@ -39,7 +57,8 @@ static void check_runs(struct sim *sim)
 			run->trigger_time > sim->now + sim->wall_step)
 			sim_fail(sim, "I14 run %lld became due %lld ms early", (long long)run->gid,
 				(long long)(run->trigger_time - sim->now - sim->wall_step));
-		*seen = (struct sim_seen){ run->gid, run->status, run->fence, run->rev };
+		*seen = (struct sim_seen){ run->gid, run->status, run->fence, run->rev, run->lost_times,
+			run->bounce_times, run->accepted };
 	}
 	sim->n_seen = (int)n;
 }
@@ -78,7 +97,18 @@ static const struct ax_task *find_task(struct sim *sim, int64_t id)
 	return NULL;
 }
 
-/* No claim that breaks the overlap rule or the quota: looked at when a run enters a worker's hands. */
+/* What was found later than the window is for a person to decide, and does not run by itself (I2). */
+static void check_window(struct sim *sim, const struct ax_run *run, const struct ax_task *task)
+{
+	int64_t window_ms = AX_MAX(task->def.window_seconds * 1000, (int64_t)AX_LATE_MS);
+	if (run->kind == AX_KIND_SCHEDULE && !run->made_up && run->version == task->version &&
+		run->create_time - run->trigger_time > window_ms)
+		sim_fail(sim, "I2 run %lld was made %lld ms late; the window is %lld ms", (long long)run->gid,
+			(long long)(run->create_time - run->trigger_time), (long long)window_ms);
+}
+
+/* No claim that breaks the overlap rule or the quota, nor of what was asked to stop or is too late: looked at when a
+ * run enters a worker's hands. */
 static void check_claims(struct sim *sim)
 {
 	const struct ax_run *run, *other;
@@ -89,6 +119,9 @@ static void check_claims(struct sim *sim)
 		const struct ax_task *task = claimed ? find_task(sim, run->task_id) : NULL;
 		if (task == NULL)
 			continue;
+		check_window(sim, run, task);
+		if (run->cancel != AX_CANCEL_NONE)
+			sim_fail(sim, "I9 run %lld was claimed although it was asked to stop", (long long)run->gid);
 		int64_t active = 0, allowed = task->def.overlap == AX_OVERLAP_ALLOW ? task->def.overlap_max : 1;
 		EACH (other, sim, &ax_run_row)
 			active += other->task_id == task->id && other->gid != run->gid &&
@@ -180,17 +213,36 @@ static void check_attempts(struct sim *sim)
 	}
 }
 
-/* In calm times nothing is left over: no run in a worker's hands, none waiting that could be claimed (L1, L2). */
+/* Does a run wait for the overlap rule while no other run of its task is active? */
+static bool held_by_nobody(struct sim *sim, const struct ax_run *run)
+{
+	const struct ax_run *other;
+	EACH (other, sim, &ax_run_row)
+		if (other->task_id == run->task_id && !ax_run_is_terminal(other->status) &&
+			other->status != AX_RUN_PENDING && other->hold != AX_HOLD_OVERLAP)
+			return false;
+	return true;
+}
+
+/* In calm times nothing is left over: no run in a worker's hands, none waiting that could be claimed, none past its
+ * deadline (L1, L2). What waits for a retry or a due time may wait on: the clock may have gone back. */
 static void check_rest(struct sim *sim)
 {
 	const struct ax_run *run;
-	EACH (run, sim, &ax_run_row)
-		if (!ax_run_is_terminal(run->status) && run->status != AX_RUN_PENDING &&
-			run->deadline_time <= sim->now + sim->wall_step && /* or the clock went back */
-			!(run->status == AX_RUN_WAITING && run->hold != AX_HOLD_NONE))
+	int64_t now = sim->now + sim->wall_step;
+	EACH (run, sim, &ax_run_row) {
+		bool waits = run->status == AX_RUN_RETRYING || run->status == AX_RUN_PENDING;
+		bool held = run->status == AX_RUN_WAITING && run->hold != AX_HOLD_NONE;
+		if (ax_run_is_terminal(run->status) || (waits && run->deadline_time > now))
+			continue;
+		if (!held)
 			sim_fail(sim, "L1 run %lld of task %lld is still %s (deadline %lld ms ago)",
 				(long long)run->gid, (long long)run->task_id, ax_run_state_name(run->status),
-				(long long)(sim->now + sim->wall_step - run->deadline_time));
+				(long long)(now - run->deadline_time));
+		else if (run->hold == AX_HOLD_OVERLAP && held_by_nobody(sim, run))
+			sim_fail(sim, "L2 run %lld of task %lld waits for others that are not there",
+				(long long)run->gid, (long long)run->task_id);
+	}
 }
 
 /* Every fire that the schedules demanded is accounted for, by code that shares nothing with the scheduler (I1, I2). */

@@ -178,6 +178,8 @@ void sim_server_start(struct sim *sim)
 	}
 	sim_trace(sim, "server starts");
 	server->up = true;
+	server->up_since = sim->now;
+	server->step_then = sim->wall_step;
 	server->tick_at = 0;
 	plan_tick(sim, sim->now + 1);
 }

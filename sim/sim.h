@@ -85,6 +85,7 @@ struct sim_server {
 	bool up;
 	int64_t paused_until;
 	int64_t life;
+	int64_t up_since, step_then; /* true time and clock's step of its start */
 	struct ax_ctx ctx;
 	struct ax_arena arena;
 	struct sim_parked parked[SIM_WORKERS * 4];
@@ -105,6 +106,8 @@ struct sim_seen {
 	enum ax_run_state status;
 	int64_t fence;
 	int64_t rev;
+	int64_t lost_times, bounce_times;
+	bool accepted;
 };
 
 struct sim {

@@ -63,8 +63,7 @@ MUTANTS = [
            (FIRE, "\tint64_t after = AX_MAX(now, task->last_trigger_time);\n", "\tint64_t after = now;\n")),
     # ---- every live state is left
     mutant("no-lease-sweeper", "a run is never left to a callback alone",
-           (TICK, "\tif (ax_run_is_given_out(run->status))\n\t\treturn end_attempt(ctx, tx, run, now, err);\n",
-            "\tif (ax_run_is_given_out(run->status))\n\t\treturn AX_OK;\n")),
+           (TICK, "\tif (now < ctx->hold_leases_until) {", "\tif (true) {\n\t\tctx->hold_leases_until = now + AX_LEASE_MS;")),
     mutant("accept-without-deadline", "a claim that no worker accepts goes back",
            (CHANGE, "\trun->deadline_time = now + AX_ACCEPT_MS;\n", "\trun->deadline_time = 0;\n")),
     mutant("no-bounce", "a claim that nobody accepted is no lost attempt",
