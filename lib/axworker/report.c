@@ -276,8 +276,6 @@ static void answered(struct axw *w, struct server *server, int status, json_t *a
 			heard(&b->said[i], verdict ? verdict : "", sent_ms);
 		}
 		axw_report_stops(w, json_object_get(answer, "stop"));
-		if (json_is_true(json_object_get(answer, "drain")))
-			axw_drain(w, INT64_MAX);
 	} else if (status == 400 || status == 413) {
 		refused(w, b, answer);
 	} else {

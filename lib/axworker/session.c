@@ -188,8 +188,6 @@ static void take_runs(struct axw *w, json_t *answer, int64_t sent_ms)
 	json_array_foreach(json_object_get(answer, "runs"), i, run) axw_attempt_take(w, run, sent_ms);
 	axw_report_stops(w, json_object_get(answer, "stop"));
 	axw_dispatch(w);
-	if (json_is_true(json_object_get(answer, "drain")))
-		axw_drain(w, INT64_MAX);
 }
 
 static void polled(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
