@@ -75,7 +75,7 @@ export async function call<T>(path: string, options: Call = {}): Promise<T> {
 		response = await fetch(apiUrl(path, query), {
 			method,
 			headers,
-			body: method === 'GET' ? undefined : JSON.stringify(body ?? {}),
+			body: method === 'POST' || method === 'PATCH' ? JSON.stringify(body ?? {}) : undefined,
 			credentials: 'same-origin',
 			signal,
 		})

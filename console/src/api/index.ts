@@ -48,12 +48,12 @@ export const api = {
 	resolveRun: (gid: string, body: { action: 'run' | 'run_all' | 'dismiss'; note?: string }) =>
 		post<{ run: Run; runs: Run[] }>(`/runs/${seg(gid)}/resolve`, body),
 
-	groups: (query: Call['query'], signal?: AbortSignal) => get<Page<Group>>('/groups', query, signal),
+	groups: (signal?: AbortSignal) => get<Page<Group>>('/groups', {}, signal),
 	createGroup: (body: Partial<Group>, key: string) => post<Group>('/groups', body, key),
 	updateGroup: (key: string, body: Partial<Group>) => patch<Group>(`/groups/${seg(key)}`, body),
 	deleteGroup: (key: string) => remove(`/groups/${seg(key)}`),
 
-	workers: (query: Call['query'], signal?: AbortSignal) => get<Page<Worker>>('/workers', query, signal),
+	workers: (signal?: AbortSignal) => get<Page<Worker>>('/workers', {}, signal),
 	drainWorker: (name: string) => post<Worker>(`/workers/${seg(name)}/drain`),
 	resumeWorker: (name: string) => post<Worker>(`/workers/${seg(name)}/resume`),
 	forgetWorker: (name: string) => remove(`/workers/${seg(name)}`),

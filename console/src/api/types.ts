@@ -80,6 +80,8 @@ export type Warning = string | { code: string; text: string }
 
 export interface Fire {
 	time: number
+	/** False: the instant of a clock change at which the schedule does not fire. */
+	fires: boolean
 	local: string
 	offset_seconds: number
 	abbreviation: string
