@@ -1,18 +1,34 @@
 import { expect, test, unique } from './fixture'
 
-test('the worker is drained and taken back', async ({ page, api }) => {
-	const worker = () => api.get<{ items: { worker: string; state: string }[] }>('/workers').then((list) => list.items[0]!)
-	await expect.poll(async () => (await worker()).state).toBe('online')
-	const { worker: name } = await worker()
+test('a worker is drained, taken back, and forgotten when it left', async ({ page, api, server, request }) => {
+	// A worker of the test's own, that speaks the protocol and asks for no work.
+	const worker = unique('probe')
+	const incarnation = '0123456789abcdef'
+	const { token } = await api.post<{ token: string }>('/tokens', { name: worker, worker_groups: ['default'] })
+	const say = async (call: string, data: object) => {
+		const answer = await request.post(`${server.url}/worker/v1/${call}`, { data, headers: { Authorization: `Bearer ${token}` } })
+		expect(answer.ok(), await answer.text()).toBe(true)
+	}
+	await say('register', {
+		worker, incarnation, groups: [{ group: 'default', pool_size: 3 }], executors: ['probe.only'], tags: { place: 'here' }, version: '9', running: [],
+	})
+
 	await page.goto('/#/workers')
-	const row = page.locator('tbody tr', { hasText: name })
+	const row = page.locator('tbody tr', { hasText: worker })
 	await expect(row.locator('.tag')).toHaveText('online')
-	await expect(row).toContainText('exec')
+	await expect(row).toContainText('probe.only')
+	await expect(row).toContainText('0 / 3')
+	await expect(row).toContainText('place=here')
 	await row.getByRole('button', { name: 'Drain' }).click()
 	await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click()
 	await expect(row.locator('.tag')).toHaveText('draining')
 	await row.getByRole('button', { name: 'Resume' }).click()
 	await expect(row.locator('.tag')).toHaveText('online')
+	await say('leave', { worker, incarnation })
+	await expect(row.locator('.tag')).toHaveText('left')
+	await row.getByRole('button', { name: 'Forget' }).click()
+	await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click()
+	await expect(row).toHaveCount(0)
 })
 
 test('a group is made, its quota changed, paused, resumed and deleted', async ({ page, api }) => {

@@ -92,7 +92,7 @@ test('pause with a reason, resume, delete', async ({ page, api }) => {
 	await expect(page.getByRole('link', { name })).toHaveCount(0)
 })
 
-test('search and filters are in the address, and Back undoes nothing but pages', async ({ page, api }) => {
+test('search and filters are in the address', async ({ page, api }) => {
 	const name = unique('needle')
 	await api.scriptTask(name, 'true', { status: 'created' })
 	await page.goto('/#/tasks')
