@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Turns a folder of files into C that holds them, for src/adapters/http/static.h.
 
-usage: embed_files.py FOLDER NAME OUTPUT_FOLDER
+usage: embed_files.py FOLDER NAME OUTPUT_FOLDER [SPARE_FOLDER]     the spare one is taken while FOLDER has no index.html
 
 Writes NAME.h (extern const struct ax_http_files NAME), NAME.c, NAME.bin (the bytes, which NAME.c takes in whole) and
 NAME.d (a depfile). The same input gives the same output.
@@ -70,7 +70,11 @@ def row(blob, name, url, data):
 
 
 def main():
-    folder, name, output = sys.argv[1:]
+    folder, name, output, *spare = sys.argv[1:]
+    watched = set()
+    if spare and not os.path.exists(os.path.join(folder, "index.html")):
+        watched = {os.path.dirname(folder)}  # changes when FOLDER comes into being
+        folder = spare[0]
     files = sorted(list_files(folder), key=lambda f: f[0].encode())
     blob = Blob()
     rows = []
@@ -101,11 +105,16 @@ const struct ax_http_files {name} = {{ files, {len(rows)} }};
 
 extern const struct ax_http_files {name};
 """
-    inputs = sorted({os.path.dirname(path) for _, path in files} | {path for _, path in files})
+    inputs = sorted(watched | {os.path.dirname(path) for _, path in files} | {path for _, path in files})
     depfile = f"{os.path.join(output, name)}.c: " + " ".join(p.replace(" ", "\\ ") for p in inputs) + "\n"
     for suffix, data in ((".bin", bytes(blob.bytes)), (".h", header), (".c", source), (".d", depfile)):
+        data = data if isinstance(data, bytes) else data.encode()
+        if suffix != ".d" and os.path.exists(base + suffix):
+            with open(base + suffix, "rb") as f:
+                if f.read() == data:
+                    continue  # as it was: nothing has to be built anew
         with open(base + suffix, "wb") as f:
-            f.write(data if isinstance(data, bytes) else data.encode())
+            f.write(data)
 
 
 if __name__ == "__main__":
