@@ -246,7 +246,7 @@ enum ax_status ax_run_waiting_for(
 	struct ax_tx *tx, const struct ax_run *run, int64_t now, const char **ret, struct ax_err *err)
 {
 	struct ax_group group;
-	bool any, room;
+	bool any = false, room = false;
 	if (run->hold != AX_HOLD_NONE) {
 		*ret = run->hold == AX_HOLD_OVERLAP ? "overlap" : "task_paused";
 		return AX_OK;

@@ -120,7 +120,7 @@ static enum ax_status shorten_leases(struct ax_tx *tx, void *arg, struct ax_err 
 static enum ax_status find_next(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	int64_t *next = arg;
-	int64_t task, run;
+	int64_t task = 0, run = 0;
 	enum ax_status status = tx->ops->task_next_due(tx, &task, err);
 	if (status == AX_OK)
 		status = tx->ops->run_next_deadline(tx, &run, err);

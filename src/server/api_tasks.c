@@ -245,7 +245,7 @@ static enum ax_status query_word(
 
 enum ax_status ax_get_tasks(struct ax_call *c, struct ax_err *err)
 {
-	int type, state, limit;
+	int type = -1, state = -1, limit = 0;
 	struct ax_task_filter filter = {
 		.group_key = ax_call_query(c, "group_key"),
 		.task_name = ax_call_query(c, "task_name"),
@@ -297,8 +297,8 @@ enum ax_status ax_get_task_versions(struct ax_call *c, struct ax_err *err)
 {
 	struct ax_task task;
 	struct ax_task_versions versions;
-	int limit;
-	int64_t after;
+	int limit = 0;
+	int64_t after = 0;
 	enum ax_status status = find_task(c, &task, err);
 	if (status == AX_OK)
 		status = ax_call_page(c, &limit, &after, err);

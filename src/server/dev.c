@@ -47,7 +47,7 @@ static enum ax_status make_credentials(struct ax_tx *tx, void *arg, struct ax_er
 	static const char *const kinds[] = { "setup", "once", "dev", "dev_worker" };
 	struct first_steps *f = arg;
 	struct ax_server *server = f->server;
-	int64_t now = ax_now_ms(&server->clock.port), users;
+	int64_t now = ax_now_ms(&server->clock.port), users = 0;
 	enum ax_status status = AX_OK;
 	for (size_t i = 0; i < AX_COUNT(kinds) && status == AX_OK; i++)
 		status = tx->ops->tokens_expire(tx, INT64_MAX, kinds[i], err);

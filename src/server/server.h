@@ -48,6 +48,7 @@ struct ax_server {
 	struct ax_dev dev;
 
 	struct ax_http_server *http;
+	struct ax_http_route *routes; /* for the router */
 	struct ax_http_router *router;
 	int port;
 	char host[80];   /* "127.0.0.1:8750", as people type it */

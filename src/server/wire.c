@@ -25,12 +25,13 @@ static enum ax_status make_state_dir(const struct ax_config *config, struct ax_e
 	return AX_OK;
 }
 
-static struct ax_http_router *make_router(void)
+static void make_router(struct ax_server *server)
 {
-	struct ax_http_route *rows = ax_malloc(ax_n_routes * sizeof *rows); /* lives as long as the program */
+	struct ax_http_route *rows = ax_malloc(ax_n_routes * sizeof *rows);
 	for (size_t i = 0; i < ax_n_routes; i++)
 		rows[i] = (struct ax_http_route){ ax_routes[i].method, ax_routes[i].pattern, &ax_routes[i] };
-	return ax_http_router_new(rows, ax_n_routes);
+	server->routes = rows;
+	server->router = ax_http_router_new(rows, ax_n_routes);
 }
 
 static enum ax_status listen_http(struct ax_server *server, struct ax_err *err)
@@ -97,7 +98,7 @@ static void init_parts(struct ax_server *server)
 	ax_sys_log_init(&server->log, server->config.log_level);
 	server->zones = ax_zoneinfo_open(server->config.zoneinfo[0] != '\0' ? server->config.zoneinfo : NULL);
 	server->logins = ax_login_limit_new();
-	server->router = make_router();
+	make_router(server);
 	server->start_time = ax_now_ms(&server->clock.port);
 	AX_ASSERT(uv_loop_init(&server->loop) == 0);
 	ax_lanes_init(&server->lanes, &server->loop);
@@ -191,6 +192,7 @@ void ax_server_close(struct ax_server *server)
 	uv_run(&server->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&server->loop);
 	ax_http_router_free(server->router);
+	free(server->routes);
 	ax_login_limit_free(server->logins);
 	ax_zoneinfo_close(server->zones);
 }
