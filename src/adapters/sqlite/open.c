@@ -130,9 +130,12 @@ static enum ax_status connect(struct ax_sql_conn *conn, int flags, struct ax_err
 	sqlite3_db_config(conn->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(conn->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 	sqlite3_busy_timeout(conn->db, 5000);
-	if (ax_sql_now(conn,
-		    "PRAGMA foreign_keys = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -32768;"
-		    "PRAGMA temp_store = MEMORY") != SQLITE_OK)
+	/* Small caches: what falls out of them is still in the system's. */
+	const char *cache =
+		(flags & SQLITE_OPEN_READONLY) != 0 ? "PRAGMA cache_size = -2048" : "PRAGMA cache_size = -6144";
+	if (ax_sql_now(conn, "PRAGMA foreign_keys = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY") !=
+			SQLITE_OK ||
+		ax_sql_now(conn, cache) != SQLITE_OK)
 		return cannot_use(conn, err);
 	return AX_OK;
 }
