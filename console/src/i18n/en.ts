@@ -305,7 +305,7 @@ export const en = {
 	'warn.days_and': 'A day field starts with *: both day fields must match, as in crond; many libraries read this as “or”.',
 	'warn.step_restarts': 'The step does not divide its unit evenly and begins anew in each.',
 	'warn.short_months': 'Some months do not have this day: no fire in those.',
-	'warn.interval_hours': 'When the clock skips the named hour, it does not fire on that day.',
+	'warn.interval_hours': 'Follows the clock within the named hours: no fire in one that is skipped, twice through one that is repeated.',
 
 	'runs.title': 'Runs',
 	'runs.empty': 'No run matches.',

@@ -306,7 +306,7 @@ export const zh: Catalogue = {
 	'warn.days_and': '某个日期段以 * 开头：两段须同时符合（与 crond 一致）；许多库按“或”理解。',
 	'warn.step_restarts': '步长不能整除其单位，每个单位内会重新起算。',
 	'warn.short_months': '有些月份没有这一天：那些月份不触发。',
-	'warn.interval_hours': '时钟跳过所指小时的那一天不会触发。',
+	'warn.interval_hours': '在所指小时内跟随时钟：被跳过的小时不触发，重复的小时触发两遍。',
 
 	'runs.title': '运行',
 	'runs.empty': '没有符合条件的运行。',

@@ -39,7 +39,7 @@ function items(field: string, word: (value: string) => string | null): string | 
 		const first = word(from!)
 		const last = to === undefined ? '' : word(to)
 		if (first === null || last === null || more !== undefined) return null
-		out.push(last ? `${first}至${last}` : first)
+		out.push(last ? `${first}至${/^\d/.test(last) ? ' ' : ''}${last}` : first)
 	}
 	return out.join('、')
 }

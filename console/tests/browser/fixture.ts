@@ -93,7 +93,7 @@ interface TestFixtures {
 export const test = base.extend<TestFixtures, WorkerFixtures>({
 	server: [
 		async ({}, use) => {
-			const server = await startServer()
+			const server = await startServer({ dev: true })
 			await use(server)
 			await server.stop()
 		},

@@ -60,6 +60,17 @@ test('a failure says why, and running it again makes a new run of it', async ({ 
 	await expect(page.locator('.facts')).toContainText(gid)
 })
 
+test('a run that waits for its next try is tried now', async ({ page, api }) => {
+	const { id } = await api.scriptTask(unique('second-try'), '[ "$AX_ATTEMPT" -ge 2 ]', { retry_count: 2 })
+	const { gid } = await api.post<{ gid: string }>(`/tasks/${id}/runs`)
+	await api.runIn(gid, 'RETRYING')
+	await page.goto(`/#/runs/${gid}`)
+	await expect(page.locator('.page-head .tag')).toHaveText('retrying')
+	await page.getByRole('button', { name: 'Retry now' }).click()
+	await expect(page.locator('.page-head .tag')).toHaveText('success', { timeout: 30_000 })
+	await expect(page.locator('section', { hasText: 'Attempts' }).locator('tbody tr')).toHaveCount(2)
+})
+
 test('a run that waits says what for', async ({ page, api }) => {
 	const { id } = await api.scriptTask(unique('nobody'), 'x', { executor_key: 'nobody.offers.this', biz_param: null })
 	const { gid } = await api.post<{ gid: string }>(`/tasks/${id}/runs`)

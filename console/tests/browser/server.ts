@@ -1,4 +1,4 @@
-// One `ax-server --dev` on a free port with a state folder of its own, ended by its pid.
+// One ax-server on a free port with a state folder of its own, ended by its pid.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -11,9 +11,9 @@ const STOP_MS = 15_000
 
 export interface Server {
 	url: string
-	/** The printed sign-in link, good once. */
+	/** The printed link, good once: signs in with --dev, else makes the first administrator. */
 	link: string
-	/** An administrator's API token. */
+	/** An administrator's API token; empty without --dev. */
 	token: string
 	stop: () => Promise<void>
 }
@@ -41,12 +41,12 @@ async function until<T>(child: ChildProcess, what: string, output: () => string,
 	}
 }
 
-export async function startServer(): Promise<Server> {
+export async function startServer({ dev }: { dev: boolean }): Promise<Server> {
 	const binary = process.env.AX_SERVER_BIN ?? resolve('../build/src/server/ax-server')
 	if (!existsSync(binary)) throw new Error(`${binary} is not built (or set AX_SERVER_BIN)`)
 	const state = mkdtempSync(join(tmpdir(), 'ax-console-'))
 	const port = await freePort()
-	const child = spawn(binary, ['--dev', '--listen', `127.0.0.1:${port}`, '--state', state], {
+	const child = spawn(binary, [...(dev ? ['--dev'] : []), '--listen', `127.0.0.1:${port}`, '--state', state], {
 		stdio: ['ignore', 'pipe', 'pipe'],
 		env: { ...process.env, AX_SERVER: undefined, AX_TOKEN: undefined },
 	})
@@ -63,7 +63,8 @@ export async function startServer(): Promise<Server> {
 		rmSync(state, { recursive: true, force: true })
 	}
 	try {
-		const link = await until(child, 'sign-in link', () => text, () => /https?:\/\/\S*#\/signin\?once=[\w.~-]+/.exec(text)?.[0] ?? null)
+		const link = await until(child, 'link', () => text, () => /https?:\/\/\S*#\/(signin\?once|setup\?token)=[\w.~-]+/.exec(text)?.[0] ?? null)
+		if (!dev) return { url: `http://127.0.0.1:${port}`, link, token: '', stop }
 		const file = join(state, 'dev.json')
 		const token = await until(child, 'dev.json', () => text, () => {
 			try {

@@ -1,4 +1,5 @@
-import { expect, test } from './fixture'
+import { expect, test, watchPage } from './fixture'
+import { startServer } from './server'
 
 test.describe('without a session', () => {
 	test.use({ storageState: { cookies: [], origins: [] } })
@@ -32,6 +33,38 @@ test.describe('without a session', () => {
 		await expect(page.getByRole('heading', { name: '登录' })).toBeVisible()
 		await context.close()
 	})
+})
+
+test('the setup link makes the first administrator, who signs out and in again', async ({ browser, complaints }) => {
+	const server = await startServer({ dev: false })
+	const context = await browser.newContext({ storageState: { cookies: [], origins: [] } })
+	const fresh = await context.newPage()
+	watchPage(fresh, complaints)
+	try {
+		await fresh.goto(`${server.url}/#/tasks`)
+		await expect(fresh.getByRole('alert')).toContainText('the server has no administrator')
+		await fresh.goto(server.link)
+		await fresh.getByLabel('User').fill('ada')
+		await fresh.getByLabel('Password', { exact: true }).fill('short')
+		await fresh.getByRole('button', { name: 'Create and sign in' }).click()
+		await expect(fresh.getByText('The password has fewer than 12 characters.')).toBeVisible()
+		await fresh.getByLabel('Password', { exact: true }).fill('a long enough sentence')
+		await fresh.getByLabel('Password again').fill('a long enough sentence')
+		await fresh.getByRole('button', { name: 'Create and sign in' }).click()
+		await expect(fresh.getByText('No tasks yet.')).toBeVisible()
+		expect(fresh.url()).not.toContain('token')
+
+		await fresh.getByRole('button', { name: 'Sign out' }).click()
+		await fresh.getByLabel('User').fill('ada')
+		await fresh.getByLabel('Password').fill('a long enough sentence')
+		await fresh.getByRole('button', { name: 'Sign in' }).click()
+		await expect(fresh.getByText('No tasks yet.')).toBeVisible()
+		await fresh.goto(server.link)
+		await expect(fresh.getByRole('heading', { name: 'First administrator' })).toHaveCount(0)
+	} finally {
+		await context.close()
+		await server.stop()
+	}
 })
 
 test('every file comes with the policy, and nothing of it is inline', async ({ page, server }) => {
