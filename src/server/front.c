@@ -106,6 +106,16 @@ static void count(struct ax_call *c, int http_status)
 	c->server->metrics.answers[AX_MIN(http_status / 100, 5)]++;
 }
 
+/* Two answers mean more to a worker than their status says (docs/protocol.md). */
+static const char *code_of(const struct ax_call *c, enum ax_status status, const char *field)
+{
+	if (c->route->may == AX_MAY_WORK && status == AX_NOT_FOUND && strcmp(field, "worker") == 0)
+		return "unknown_worker";
+	if (c->route->may == AX_MAY_WORK && status == AX_CONFLICT && strcmp(field, "incarnation") == 0)
+		return "superseded";
+	return ax_status_code(status);
+}
+
 void ax_front_fail(struct ax_call *c, enum ax_status status, const char *field, const char *msg)
 {
 	int http_status = ax_status_http(status);
@@ -118,7 +128,7 @@ void ax_front_fail(struct ax_call *c, enum ax_status status, const char *field, 
 		msg = "a fault inside the server; its log has the reason";
 		field = "";
 	}
-	ax_front_problem(c->req, http_status, ax_status_code(status), field, msg, c->retry_after_s, "");
+	ax_front_problem(c->req, http_status, code_of(c, status, field), field, msg, c->retry_after_s, "");
 	ax_call_free(c);
 }
 

@@ -113,11 +113,11 @@ static void run_dispatch(struct ax_errand *errand, struct ax_side *side)
 		ax_collector_served(&d->server->threads.collector);
 }
 
-static void fail_poll(struct ax_parked *p, enum ax_status status, const char *msg)
+static void fail_poll(struct ax_parked *p, enum ax_status status, const char *field, const char *msg)
 {
 	struct ax_call *c = p->call;
 	unpark(p);
-	ax_front_fail(c, status, "", msg);
+	ax_front_fail(c, status, field, msg);
 }
 
 /* What the errand brought for one poll: an answer, or back to the others. */
@@ -128,11 +128,9 @@ static void take_back(struct ax_parked *p)
 		unpark(p);
 		ax_front_answer(c);
 	} else if (p->poll.status == AX_NOT_FOUND) {
-		struct ax_call *c = p->call;
-		unpark(p);
-		ax_front_fail(c, AX_NOT_FOUND, "worker", "unknown worker: register again");
+		fail_poll(p, AX_NOT_FOUND, "worker", "unknown worker: register again");
 	} else if (p->poll.status != AX_OK) {
-		fail_poll(p, p->poll.status, "another incarnation of this worker has registered");
+		fail_poll(p, p->poll.status, "incarnation", "another incarnation of this worker has registered");
 	} else if (p->poll.n_orders > 0 || p->poll.n_stops > 0 || p->over || (p->poll.drain && !p->drained)) {
 		answer(p);
 	} else {
@@ -155,7 +153,7 @@ static void dispatch_done(struct ax_errand *errand)
 		struct ax_parked *p = d->parked[i];
 		p->busy = false;
 		if (status != AX_OK)
-			fail_poll(p, status, msg);
+			fail_poll(p, status, "", msg);
 		else
 			take_back(p);
 	}
@@ -304,7 +302,7 @@ void ax_polls_revoke(struct ax_server *server, int64_t token_id)
 		if (p->busy)
 			p->over = true;
 		else
-			fail_poll(p, AX_UNAUTHENTICATED, "the token was revoked");
+			fail_poll(p, AX_UNAUTHENTICATED, "", "the token was revoked");
 	}
 }
 

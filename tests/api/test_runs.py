@@ -137,15 +137,15 @@ def test_late_result_is_recorded_and_changes_nothing(admin, server, worker, make
     seen = get_run(admin, run)
     assert seen["status"] == "TIMEOUT" and seen["attempts"][-1]["late"]["message"] == "too late"
     worker.incarnation = old
-    worker.say("report", {"items": []}).refused(409, "conflict")
-    worker.say("poll", {"free": [], "wait_ms": 0}).refused(409, "conflict")
+    worker.say("report", {"items": []}).refused(409, "superseded")
+    worker.say("poll", {"free": [], "wait_ms": 0}).refused(409, "superseded")
 
 
 def test_unknown_worker_must_register(server, admin, group):
     token = admin.post("/api/v1/tokens", {"name": "x", "worker_groups": [group]}).ok(201)["token"]
     worker = Worker(server.client(token), name=f"new-{group}", group=group)
-    worker.say("poll", {"free": [{"group": group, "slots": 1}], "wait_ms": 0}).refused(404, "not_found")
-    worker.say("report", {"items": []}).refused(404, "not_found")
+    worker.say("poll", {"free": [{"group": group, "slots": 1}], "wait_ms": 0}).refused(404, "unknown_worker")
+    worker.say("report", {"items": []}).refused(404, "unknown_worker")
 
 
 def test_a_worker_token_is_bound_to_its_groups(server, admin, worker, make_task, unique):
