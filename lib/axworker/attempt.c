@@ -135,6 +135,7 @@ static void begin(struct axw_attempt *a)
 	struct axw *w = a->w;
 	a->state = RUNNING;
 	a->begun_ms = ax_boottime_ms();
+	axw_journal_add(w, "start", a);
 	if (a->timeout_ms)
 		start_timer(a, a->timeout_ms);
 	axw_attempt_set_deadline(a);
@@ -336,6 +337,8 @@ static void make_result_item(struct axw_attempt *a, const struct axw_finish_args
 
 static void settle(struct axw_attempt *a)
 {
+	if (a->begun_ms)
+		axw_journal_add(a->w, "end", a);
 	if (a->begun_ms && a->executor->ops.settled)
 		a->executor->ops.settled(a, a->executor->user);
 	a->data = NULL;

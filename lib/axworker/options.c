@@ -154,6 +154,8 @@ bool axw_options_read(struct axw *w, const struct axw_options *given, char *erro
 	w->disk_low_bytes = o.disk_low_bytes ? o.disk_low_bytes : DISK_LOW_BYTES;
 	if (!o.state_dir || !*o.state_dir)
 		return axw_fail(error, size, "no state folder: results need a place on disk");
+	if (!axw_journal_open(w, o.journal))
+		return axw_fail(error, size, "cannot write the journal %s: %s", o.journal, strerror(errno));
 	return read_name(w, o.name, error, size) && read_servers(w, o.server, error, size) &&
 		read_groups(w, o.groups, error, size) && read_tags(w, o.tags, error, size) &&
 		read_token_option(w, &o, error, size);
@@ -175,6 +177,7 @@ void axw_options_free(struct axw *w)
 	json_decref(w->tags);
 	if (w->lock_fd >= 0)
 		close(w->lock_fd);
+	axw_journal_close(w);
 	free(w->name);
 	free(w->token);
 	free(w->token_file);

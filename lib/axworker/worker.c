@@ -128,6 +128,7 @@ static void init_defaults(struct axw *w)
 	w->poll_wait_ms = 5000;
 	w->report_items_max = AXW_ITEMS_MAX;
 	w->lock_fd = -1;
+	w->journal_fd = -1;
 }
 
 struct axw *axw_new(const struct axw_options *options, char *error, size_t error_size)

@@ -160,6 +160,7 @@ struct axw {
 	char *state_dir;
 	char *ca_file;
 	char *version;
+	int journal_fd; /* -1 = none */
 	json_t *tags;
 	void (*log)(void *user, enum axw_level level, const char *line);
 	void *log_user;
@@ -234,6 +235,11 @@ void axw_log_json(struct axw *w, enum axw_level level, const char *event, json_t
 /* take.c */
 void axw_attempt_take(struct axw *w, json_t *run, int64_t poll_sent_ms); /* from a poll's answer */
 struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text);
+
+/* journal.c */
+bool axw_journal_open(struct axw *w, const char *path);
+void axw_journal_add(struct axw *w, const char *event, const struct axw_attempt *a); /* "start", "end" */
+void axw_journal_close(struct axw *w);
 
 /* attempt.c */
 struct axw_attempt *axw_attempt_new(struct axw *w, int64_t gid, int64_t fence);

@@ -120,6 +120,7 @@ static void start(struct program *p)
 		.state_dir = p->options.state,
 		.ca_file = p->options.ca,
 		.tags = p->options.tags,
+		.journal = p->options.journal,
 		.version = AX_VERSION,
 	};
 	p->worker = axw_new(&options, error, sizeof(error));

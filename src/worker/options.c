@@ -25,6 +25,7 @@ static const char help[] =
 	"                         are off and HTTP reaches public addresses only         AX_POLICY\n"
 	"  --plugin SO[,SO…]      plug-ins with functions (axworker.h)                   AX_PLUGIN\n"
 	"  --ca FILE              certificates to trust instead of the system's          AX_CA\n"
+	"  --journal FILE         note when work really begins and ends (ax-check --journal)  AX_JOURNAL\n"
 	"  --tag KEY=VALUE        for routing; may be repeated                           AX_TAG\n"
 	"  --drain-seconds N      how long SIGTERM waits for running tasks (30)          AX_DRAIN_SECONDS\n"
 	"  --ax-exec FILE         the shim that runs processes (beside this program)     AX_EXEC\n"
@@ -46,6 +47,7 @@ static const struct option longs[] = {
 	{ "policy", required_argument, NULL, 'p' },
 	{ "plugin", required_argument, NULL, 'P' },
 	{ "ca", required_argument, NULL, 'c' },
+	{ "journal", required_argument, NULL, 'j' },
 	{ "tag", required_argument, NULL, 'T' },
 	{ "drain-seconds", required_argument, NULL, 'd' },
 	{ "ax-exec", required_argument, NULL, 'x' },
@@ -98,6 +100,7 @@ static void read_env(struct options *o, bool *tags_given)
 		.policy = from_env("AX_POLICY"),
 		.plugin = from_env("AX_PLUGIN"),
 		.ca = from_env("AX_CA"),
+		.journal = from_env("AX_JOURNAL"),
 		.shim = from_env("AX_EXEC"),
 		.drain_ms = drain ? read_seconds(drain) : 30000,
 		.dev = dev && strcmp(dev, "0") != 0,
@@ -133,6 +136,9 @@ static void take(struct options *o, int c, bool *tags_given)
 		break;
 	case 'c':
 		o->ca = optarg;
+		break;
+	case 'j':
+		o->journal = optarg;
 		break;
 	case 'T':
 		if (!*tags_given)

@@ -13,6 +13,7 @@ struct options {
 	const char *policy;
 	const char *plugin;
 	const char *ca;
+	const char *journal;
 	char *tags; /* joined with commas; free it */
 	const char *shim;
 	int64_t drain_ms;
