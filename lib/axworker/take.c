@@ -126,7 +126,7 @@ void axw_attempt_take(struct axw *w, json_t *run, int64_t poll_sent_ms)
 		return;
 	}
 	/* The server gives it out again when it does not hear of it in time: only a fresh one may be begun. */
-	if (w->draining || ax_boottime_ms() - poll_sent_ms > w->start_within_ms) {
+	if (w->draining || w->disk_low || ax_boottime_ms() - poll_sent_ms > w->start_within_ms) {
 		axw_log_json(w, AXW_WARN, "run_dropped",
 			json_pack("{s:O, s:I}", "gid", json_object_get(run, "gid"), "fence", (json_int_t)fence));
 		return;
