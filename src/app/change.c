@@ -259,7 +259,8 @@ enum ax_status ax_change_result(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_
 		said->reason = "";
 	} else if (run->cancel != AX_CANCEL_NONE) { /* whatever way it ended: it was asked to, and is not tried again */
 		said->event = AX_EV_CANCEL_CONFIRMED;
-		said->reason = "cancelled";
+		said->reason =
+			run->reason[0] != '\0' ? run->reason : "cancelled"; /* who asked: a person, or `replace` */
 		run->cancel = AX_CANCEL_STOPPED;
 	} else if (said->outcome == AX_OUTCOME_CANCELLED) { /* nobody asked: the worker is shutting down */
 		said->reason = "worker_stopped";
