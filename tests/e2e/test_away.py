@@ -1,0 +1,51 @@
+"""The server is away for long. What ran meanwhile is known afterwards, once."""
+
+import pytest
+
+from ax_world import now_ms, wait_for
+
+AWAY_S = 90  # longer than a lease and than the time after which a worker ends its own work
+
+
+@pytest.mark.slow
+def test_results_survive_an_absence(world):
+    server = world.server()
+    worker = world.worker(server)
+    stub = world.stub()
+    gate, done = world.folder / "gate", world.folder / "done"
+    finish = [server.trigger(server.task(f"short-{n}", timeout_seconds=0, retry_count=3,
+                                         script=f"until [ -e {gate} ]; do sleep 0.05; done; echo {n}; exit {n % 3 and 7}"))
+              for n in range(12)]
+    call = server.trigger(server.task("call", url=stub.url("/slow?ms=3000")))
+    stays = server.trigger(server.task("continue", on_unreachable="continue", timeout_seconds=0,
+                                       script=f"until [ -e {done} ]; do sleep 0.05; done; echo stayed"))
+    killed = server.trigger(server.task("kill", script="[ $AX_FENCE != 1 ] || exec /usr/bin/tail -f /dev/null", timeout_seconds=0))
+    for run in [*finish, call, stays, killed]:
+        server.wait_run(run, "RUNNING")
+    server.kill()
+    down = now_ms()
+    gate.write_text("")
+    wait_for(lambda: len(world.task_processes()) <= 5, 15, world.task_processes)
+    worker.kill()  # what was written to the spool outlives the worker, too
+    worker.spawn()
+    wait_for(lambda: not [c for c in world.task_processes().values() if c.startswith("/usr/bin/tail")], 45,
+             "a task without leave to go on is ended after 35 s")
+    wait_for(lambda: now_ms() >= down + AWAY_S * 1000, AWAY_S)
+    done.write_text("")
+    wait_for(lambda: not world.task_processes(), 10)
+    server.start()
+
+    for n, run in enumerate(finish):
+        ended = server.wait_run(run, "RETRYING" if n % 3 else "SUCCESS", 20)
+        assert (ended["fence"], ended["lost_times"]) == (1, 0)
+        assert server.text(run) in (f"{n}\n", ""), "output does not outlive its worker"
+    assert server.wait_run(stays, "SUCCESS", 20)["fence"] == 1
+    assert server.text(stays) == "stayed\n"
+    assert server.wait_run(killed, "SUCCESS", 60)["lost_times"] == 1
+    assert server.wait_run(call, "SUCCESS", 60)["attempt"] <= 2
+    for run in [r for n, r in enumerate(finish) if n % 3]:
+        server.api("POST", f"/runs/{run['gid']}/cancel", {})
+    assert server.get("/groups/default")["running"] == 0
+    assert worker.term() == 0 and server.term() == 0
+    code, said = world.check(server, worker)
+    assert code == 0, said

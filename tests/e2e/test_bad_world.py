@@ -1,0 +1,225 @@
+"""Disks that are full, files that are broken, clocks that jump."""
+
+import os
+import sqlite3
+
+import pytest
+
+from ax_world import FAKETIME, ApiError, now_ms, wait_for
+
+MIB = 1024 * 1024
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a file system of its own needs root")
+
+
+def fill(disk):
+    """Not a byte is left."""
+    filler = os.open(disk / "filler", os.O_WRONLY | os.O_CREAT)
+    for size in (MIB, 4096, 1):
+        try:
+            while True:
+                os.write(filler, b"\0" * size)
+        except OSError:
+            continue
+    os.close(filler)
+
+
+def refuse_to_start(process, *words):
+    """The program ends with 1 and one sentence that says why."""
+    process.spawn()
+    assert process.process.wait(15) == 1
+    said = process.log().strip().splitlines()[-1]
+    for word in words:
+        assert word in said, said
+    return said
+
+
+@needs_root
+def test_a_full_disk_of_the_server(world):
+    disk = world.small_disk("disk", 12 * MIB)
+    server = world.server(state=disk / "state")
+    worker = world.worker(server)
+    gate = world.folder / "gate"
+    clock = server.task("clock", script="true", cron_expr="* * * * * *", overlap="allow", overlap_max=100)
+    task = server.task("waits", script=f"until [ -e {gate} ]; do sleep 0.05; done; echo kept")
+    run = server.trigger(task)
+    server.wait_run(run, "RUNNING")
+    wait_for(lambda: server.runs(clock, status="SUCCESS"), 10)
+
+    fill(disk)
+
+    def create():
+        try:
+            server.task(f"full-{now_ms()}", script="true", notes="x" * 4000)
+        except ApiError as e:
+            return e
+    refused = wait_for(create, 30, "a create is refused")
+    assert refused.status in (503, 507) and refused.code in ("out_of_space", "unavailable"), refused
+    names = {t["task_name"] for t in server.items("/tasks")}
+    assert {"clock", "waits"} <= names, "reading goes on"
+    gate.write_text("")
+    wait_for(lambda: not [c for c in world.task_processes().values() if str(gate) in c], 10)
+    assert server.runs_now() and worker.runs_now()
+
+    (disk / "filler").unlink()
+    wait_for(lambda: server.is_ready(), 15)
+    assert server.wait_run(run, "SUCCESS", 20)["attempt"] == 1
+    assert server.text(run) == "kept\n"
+    after = server.trigger(server.task("after", script="true"))
+    server.wait_run(after, "SUCCESS", 20)
+    assert {t["task_name"] for t in server.items("/tasks")} == names | {"after"}
+    server.quiesce(30)
+    told = server.audit()
+    assert (told["unexplained"], told["duplicates"]) == (0, 0), told
+    assert worker.term() == 0 and server.term() == 0
+    code, said = world.check(server, worker)
+    assert code == 0, said
+
+
+@needs_root
+@pytest.mark.slow
+def test_a_full_disk_of_the_worker(world):
+    """It takes no more runs; the result of what runs finds room in what was held back for it."""
+    disk = world.small_disk("disk", 300 * MIB)
+    server = world.server()
+    worker = world.worker(server, state=disk / "state")
+    gate = world.folder / "gate"
+    run = server.trigger(server.task("runs", script=f"until [ -e {gate} ]; do sleep 0.05; done; echo kept; exit 5"))
+    server.wait_run(run, "RUNNING")
+    fill(disk)
+    worker.wait_event("disk_low")
+    gate.write_text("")
+    ended = server.wait_run(run, "FAILED", 20)
+    assert ended["result_code"] == 5
+    waiting = server.trigger(server.task("waits", script="true"))
+    parked = worker.wait_event("run_dropped")  # by the poll that was parked when the disk became full
+    assert parked[0]["gid"] == waiting["gid"]
+    (disk / "filler").unlink()
+    worker.wait_event("disk_ok")
+    ended = server.wait_run(waiting, "SUCCESS", 70)
+    assert (ended["fence"], ended["attempt"], ended["retry_times"]) == (2, 1, 0), "nobody accepted it: no attempt is counted"
+    assert worker.term() == 0 and server.term() == 0
+
+
+def test_a_second_server_on_the_same_state(world):
+    first = world.server()
+    second = world.server(start=False, name="second", state=first.state)
+    said = refuse_to_start(second, "in use by process", str(first.pid))
+    assert str(first.store) in said
+    first.task("still-works", script="true")
+    code, said = world.check(first)
+    assert code == 2 and "a server has this store open" in said, "ax-check does not read under a server either"
+
+
+def test_a_second_worker_on_the_same_state(world):
+    server = world.server()
+    first = world.worker(server)
+    second = world.worker(server, start=False, name="w2", state=first.state)
+    refuse_to_start(second, "another worker uses the state folder")
+    assert first.runs_now()
+
+
+def test_a_store_that_is_no_database(world):
+    server = world.server()
+    server.term()
+    whole = server.store.read_bytes()
+    server.store.write_bytes(b"This is a letter to the operator.\n" * 300)
+    refuse_to_start(server, "is not a database", "backup")
+    server.store.write_bytes(whole)
+    server.start()
+
+
+def test_a_damaged_store(world):
+    server = world.server()
+    for n in range(50):
+        server.task(f"task-{n}", script="true", notes="x" * 2000)
+    server.term()
+    whole = server.store.read_bytes()
+    with open(server.store, "r+b") as store:  # every second page but the first: some hold rows
+        for at in range(2 * 4096, len(whole) - 4096, 2 * 4096):
+            store.seek(at)
+            store.write(os.urandom(1024))
+    refuse_to_start(server, "damaged", "backup")
+    server.store.write_bytes(whole)
+    server.start()
+    assert len(server.items("/tasks")) == 50
+
+
+def test_a_store_of_a_newer_program(world):
+    server = world.server()
+    server.term()
+    with sqlite3.connect(server.store) as store:
+        store.execute("INSERT INTO ax_migration (number, name, hash, time) VALUES (9999, 'future', 'x', 0)")
+    store.close()
+    refuse_to_start(server, "9999", "newer program")
+
+
+def test_a_store_of_another_program(world):
+    server = world.server()
+    server.term()
+    server.store.unlink()
+    with sqlite3.connect(server.store) as store:
+        store.execute("CREATE TABLE letters (text TEXT)")
+    store.close()
+    refuse_to_start(server, "another program")
+
+
+def test_a_state_folder_that_cannot_be_made(world):
+    (world.folder / "file").write_text("")
+    refuse_to_start(world.server(start=False, state=world.folder / "file/state"), "file/state")
+
+
+def test_a_port_that_is_taken(world):
+    first = world.server()
+    second = world.server(start=False, name="second", options=["--listen", f"127.0.0.1:{first.port}"])
+    refuse_to_start(second, str(first.port))
+
+
+class Clock:
+    """The server's wall clock, in the hands of the test; its monotonic clock stays."""
+
+    def __init__(self, world):
+        self.file = world.folder / "clock"
+        self.set(0)
+        self.env = {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
+                    "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+    def set(self, seconds):
+        draft = self.file.with_suffix(".new")
+        draft.write_text(f"{seconds:+d}s\n")
+        os.replace(draft, self.file)
+
+
+@pytest.mark.skipif(not FAKETIME.exists(), reason="libfaketime is not installed")
+def test_a_clock_that_jumps(world):
+    clock = Clock(world)
+    server = world.server(env=clock.env)
+    worker = world.worker(server)
+    task = server.task("clock", script="true", cron_expr="*/2 * * * * *", overlap="allow", overlap_max=100, window_seconds=60)
+    rate = server.task("rate", script="true", cron_expr="@every 2s", misfire="fire_all", overlap="allow", overlap_max=100)
+    long = server.trigger(server.task("long", script=f"until [ -e {world.folder}/end ]; do sleep 0.05; done", timeout_seconds=0))
+    server.wait_run(long, "RUNNING")
+    wait_for(lambda: len(server.runs(task, status="SUCCESS")) >= 2, 10)
+
+    clock.set(3600)
+    missed = wait_for(lambda: server.runs(task, status="MISSED"), 20)
+    assert len(missed) == 1 and 1700 < missed[0]["covers"]["count"] < 1800, "all but the window's"
+    wait_for(lambda: [r for r in server.runs(task, status="SUCCESS") if r["trigger_time"] > now_ms() + 3_590_000], 15)
+    assert server.run(long)["status"] == "RUNNING", "a jump ends no lease"
+    wait_for(lambda: not server.runs(rate, live="true"), 60)
+    newest = max(int(r["fire_key"]) for r in server.runs(task, kind="schedule"))
+
+    clock.set(0)
+    by_hand = server.trigger(server.task("by-hand", script="true"))
+    server.wait_run(by_hand, "SUCCESS", 20)
+    assert max(int(r["fire_key"]) for r in server.runs(task, kind="schedule")) <= newest + 2000, "no instant fires twice"
+    clock.set(3600)
+    wait_for(lambda: max(int(r["fire_key"]) for r in server.runs(task, kind="schedule", status="SUCCESS")) > newest + 2000, 30)
+    (world.folder / "end").write_text("")
+    assert server.wait_run(long, "SUCCESS")["fence"] == 1
+    server.quiesce(60)
+    told = server.audit(now_ms() + 3_600_000)
+    assert (told["unexplained"], told["duplicates"]) == (0, 0), told
+    assert told["missed"] == missed[0]["covers"]["count"] + sum(r["covers"]["count"] for r in server.runs(rate, status="MISSED"))
+    assert worker.term() == 0 and server.term() == 0
+    code, said = world.check(server, worker)
+    assert code == 0, said
