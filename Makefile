@@ -73,7 +73,7 @@ build-%: build/%/build.ninja
 	@ninja -C build/$* --quiet
 
 build/%/build.ninja:
-	@CC=$(or $(CC_$*),clang) meson setup build/$* $(OPTIONS_$*) >build/setup-$*.log 2>&1 || \
+	@mkdir -p build; CC=$(or $(CC_$*),clang) meson setup build/$* $(OPTIONS_$*) >build/setup-$*.log 2>&1 || \
 		{ cat build/setup-$*.log; rm -rf build/$*; exit 1; }
 
 setup:
