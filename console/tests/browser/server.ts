@@ -41,9 +41,17 @@ async function until<T>(child: ChildProcess, what: string, output: () => string,
 	}
 }
 
+/** In the folder that AX_BUILD names, else where `make` and a plain `meson setup build` put it. */
+function builtServer(): string {
+	const folders = process.env.AX_BUILD ? [process.env.AX_BUILD] : ['build/gcc', 'build']
+	const files = folders.map((folder) => resolve('..', folder, 'src/server/ax-server'))
+	const found = files.find((file) => existsSync(file))
+	if (!found) throw new Error(`ax-server is not built: looked for ${files.join(' and ')}`)
+	return found
+}
+
 export async function startServer({ dev }: { dev: boolean }): Promise<Server> {
-	const binary = process.env.AX_SERVER_BIN ?? resolve('../build/src/server/ax-server')
-	if (!existsSync(binary)) throw new Error(`${binary} is not built (or set AX_SERVER_BIN)`)
+	const binary = builtServer()
 	const state = mkdtempSync(join(tmpdir(), 'ax-console-'))
 	const port = await freePort()
 	const child = spawn(binary, [...(dev ? ['--dev'] : []), '--listen', `127.0.0.1:${port}`, '--state', state], {
