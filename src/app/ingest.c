@@ -61,17 +61,21 @@ static enum ax_status keep_late(
 	return tx->ops->attempt_put(tx, &attempt, err);
 }
 
-/* Keeps the first and the last parts of an attempt's output: when the room is used up, chunks are numbered but not
- * kept. */
+/* Keeps the first and the last parts of an attempt's output: when the room is used up, the middle gives way. */
 static enum ax_status take_output(struct pass *pass, struct ax_tx *tx, struct ax_item *item, struct ax_err *err)
 {
-	int64_t bytes, last_seq;
-	enum ax_status status = tx->ops->output_size(tx, item->gid, item->fence, &bytes, &last_seq, err);
+	int64_t bytes, chunks, last_seq;
+	enum ax_status status = tx->ops->output_size(tx, item->gid, item->fence, &bytes, &chunks, &last_seq, err);
 	if (status != AX_OK)
 		return status;
 	item->verdict = item->seq > last_seq ? AX_VERDICT_APPLIED : AX_VERDICT_DUPLICATE;
-	if (item->seq <= last_seq || bytes + item->len > AX_OUTPUT_KEEP || item->len == 0)
+	if (item->seq <= last_seq || item->len == 0)
 		return AX_OK;
+	int64_t over = bytes + item->len - AX_OUTPUT_KEEP;
+	if (over > 0)
+		status = tx->ops->output_cut(tx, item->gid, item->fence, AX_OUTPUT_KEEP_HEAD, over, err);
+	if (status != AX_OK)
+		return status;
 	struct ax_output output = {
 		.gid = item->gid,
 		.fence = item->fence,

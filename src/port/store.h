@@ -244,10 +244,13 @@ struct ax_tx_ops {
 		struct ax_tx *tx, int64_t gid, int64_t fence, struct ax_attempt *ret, struct ax_err *err);
 	enum ax_status (*attempts)(
 		struct ax_tx *tx, int64_t gid, struct ax_attempts *ret, struct ax_err *err); /* by fence */
-	/* Bytes kept so far of an attempt's output and the last seq; 0 and -1 when there is none. */
+	/* Bytes and chunks kept so far of an attempt's output and the last seq; 0, 0 and -1 when there is none. */
 	enum ax_status (*output_size)(struct ax_tx *tx, int64_t gid, int64_t fence, int64_t *ret_bytes,
-		int64_t *ret_last_seq, struct ax_err *err);
+		int64_t *ret_chunks, int64_t *ret_last_seq, struct ax_err *err);
 	enum ax_status (*output_append)(struct ax_tx *tx, const struct ax_output *output, struct ax_err *err);
+	/* Deletes the chunks of an attempt that hold its bytes head_bytes … head_bytes + bytes - 1, whole. */
+	enum ax_status (*output_cut)(
+		struct ax_tx *tx, int64_t gid, int64_t fence, int64_t head_bytes, int64_t bytes, struct ax_err *err);
 	/* By (fence, seq), greater than (after_fence, after_seq). */
 	enum ax_status (*outputs)(struct ax_tx *tx, int64_t gid, int64_t after_fence, int64_t after_seq, int limit,
 		struct ax_outputs *ret, struct ax_err *err);

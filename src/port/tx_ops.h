@@ -17,7 +17,7 @@
 	OP(task_version_get) OP(task_versions) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
 	OP(run_find) OP(run_update) OP(run_renew) OP(runs_live) OP(runs_pending) OP(runs_held) OP(runs_claimable) OP(runs_overdue) \
 	OP(run_next_deadline) OP(runs_of_worker) OP(runs_to_stop) OP(runs_page) OP(runs_fired) OP(run_counts) \
-	OP(group_waiting) OP(attempt_put) OP(attempt_get) OP(attempts) OP(output_size) OP(output_append) \
+	OP(group_waiting) OP(attempt_put) OP(attempt_get) OP(attempts) OP(output_size) OP(output_append) OP(output_cut) \
 	OP(outputs) OP(runs_purge) OP(group_insert) OP(group_get) OP(group_update) OP(group_add_running) \
 	OP(group_delete) OP(groups) OP(group_count_running) OP(worker_put) OP(worker_get) OP(workers) \
 	OP(worker_delete) OP(worker_group_put) OP(worker_group_get) OP(worker_groups) \
@@ -64,8 +64,9 @@
 #define AX_ARGS_attempt_put(IN, OUT) IN(ATTEMPT, attempt)
 #define AX_ARGS_attempt_get(IN, OUT) IN(I64, gid) IN(I64, fence) OUT(ATTEMPT, attempt)
 #define AX_ARGS_attempts(IN, OUT) IN(I64, gid) OUT(ATTEMPTS, attempts)
-#define AX_ARGS_output_size(IN, OUT) IN(I64, gid) IN(I64, fence) OUT(I64, bytes) OUT(I64, last_seq)
+#define AX_ARGS_output_size(IN, OUT) IN(I64, gid) IN(I64, fence) OUT(I64, bytes) OUT(I64, chunks) OUT(I64, last_seq)
 #define AX_ARGS_output_append(IN, OUT) IN(OUTPUT, output)
+#define AX_ARGS_output_cut(IN, OUT) IN(I64, gid) IN(I64, fence) IN(I64, head_bytes) IN(I64, bytes)
 #define AX_ARGS_outputs(IN, OUT)                                                                                       \
 	IN(I64, gid) IN(I64, after_fence) IN(I64, after_seq) IN(INT, limit) OUT(OUTPUTS, outputs)
 #define AX_ARGS_runs_purge(IN, OUT) IN(I64, ended_before) IN(INT, limit) OUT(INT, deleted)

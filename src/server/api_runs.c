@@ -123,9 +123,10 @@ enum ax_status ax_get_run_output(struct ax_call *c, struct ax_err *err)
 	/* without a fence from the first chunk of all attempts; with one behind its chunk after_seq */
 	int64_t after = after_seq >= 0 || fence == 0 ? after_seq : -1;
 	status = c->tx->ops->outputs(c->tx, run.gid, fence, after, OUTPUT_PAGE, &outputs, err);
-	int64_t bytes = 0, last_seq = 0;
+	int64_t bytes, kept, last_seq;
 	if (status == AX_OK)
-		status = c->tx->ops->output_size(c->tx, run.gid, fence > 0 ? fence : run.fence, &bytes, &last_seq, err);
+		status = c->tx->ops->output_size(
+			c->tx, run.gid, fence > 0 ? fence : run.fence, &bytes, &kept, &last_seq, err);
 	if (status != AX_OK)
 		return status;
 	ax_json_obj(&c->json, NULL);
@@ -137,7 +138,7 @@ enum ax_status ax_get_run_output(struct ax_call *c, struct ax_err *err)
 		ax_render_output(&c->json, &outputs.at[i]);
 	}
 	ax_json_arr_end(&c->json);
-	ax_json_bool(&c->json, "truncated", bytes >= AX_OUTPUT_KEEP);
+	ax_json_bool(&c->json, "truncated", kept <= last_seq);
 	ax_json_bool(&c->json, "more", shown == OUTPUT_PAGE);
 	ax_json_bool(&c->json, "live", !ax_run_is_terminal(run.status));
 	ax_json_obj_end(&c->json);

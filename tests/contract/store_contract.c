@@ -929,9 +929,10 @@ TX_TEST(test_attempts)
 TX_TEST(test_output)
 {
 	struct ax_outputs list;
-	int64_t bytes = -1, last_seq = -2;
-	OK(output_size, 7, 1, &bytes, &last_seq);
+	int64_t bytes = -1, chunks = -1, last_seq = -2;
+	OK(output_size, 7, 1, &bytes, &chunks, &last_seq);
 	assert_int_equal(bytes, 0);
+	assert_int_equal(chunks, 0);
 	assert_int_equal(last_seq, -1);
 	for (int i = 0; i < 6; i++) {
 		struct ax_output output = {
@@ -942,8 +943,9 @@ TX_TEST(test_output)
 	struct ax_output again = { .gid = 7, .fence = 1, .seq = 2, .data = "x", .len = 1 };
 	GIVES(AX_EXISTS, output_append, &again);
 	assert_string_equal(err->field, "seq");
-	OK(output_size, 7, 2, &bytes, &last_seq);
+	OK(output_size, 7, 2, &bytes, &chunks, &last_seq);
 	assert_int_equal(bytes, 3 + 4 + 5);
+	assert_int_equal(chunks, 3);
 	assert_int_equal(last_seq, 2);
 	OK(outputs, 7, 0, -1, 100, &list);
 	assert_int_equal(list.n, 6);
@@ -957,6 +959,39 @@ TX_TEST(test_output)
 	assert_string_equal(list.at[1].data, "123");
 	OK(outputs, 8, 0, -1, 100, &list);
 	assert_int_equal(list.n, 0);
+}
+
+/* Five chunks of four bytes; those that hold one of the bytes named go. */
+TX_TEST(test_output_cut)
+{
+	static const struct {
+		int64_t head, bytes;
+		int left;
+		int64_t seqs[5];
+	} cases[] = {
+		{ 8, 4, 4, { 0, 1, 3, 4 } },
+		{ 8, 5, 3, { 0, 1, 4 } },
+		{ 7, 1, 4, { 0, 2, 3, 4 } },
+		{ 8, 0, 5, { 0, 1, 2, 3, 4 } },
+		{ 0, 1, 4, { 1, 2, 3, 4 } },
+		{ 8, 100, 2, { 0, 1 } },
+		{ 20, 4, 5, { 0, 1, 2, 3, 4 } },
+	};
+	for (int i = 0; i < (int)AX_COUNT(cases); i++) {
+		struct ax_outputs list;
+		for (int seq = 0; seq < 5; seq++) {
+			struct ax_output output = { .gid = i + 1, .fence = 1, .seq = seq, .data = "1234", .len = 4 };
+			OK(output_append, &output);
+		}
+		struct ax_output other = { .gid = i + 1, .fence = 2, .seq = 2, .data = "1234567890", .len = 10 };
+		OK(output_append, &other);
+		OK(output_cut, i + 1, 1, cases[i].head, cases[i].bytes);
+		OK(outputs, i + 1, 0, -1, 100, &list);
+		assert_int_equal(list.n, cases[i].left + 1);
+		for (int k = 0; k < cases[i].left; k++)
+			assert_int_equal(list.at[k].seq, cases[i].seqs[k]);
+		assert_int_equal(list.at[cases[i].left].fence, 2);
+	}
 }
 
 TX_TEST(test_purge)
@@ -1269,7 +1304,7 @@ static void check_everything(struct ax_tx *tx, struct ax_err *err)
 	struct ax_tokens tokens;
 	struct ax_idem idem;
 	struct ax_worker_group row;
-	int64_t bytes, last_seq;
+	int64_t bytes, chunks, last_seq;
 	OK(tasks_due, 100, 10, &tasks);
 	ASSERT_IDS(tasks, 1);
 	assert_string_equal(tasks.at[0].def.task_name, "a");
@@ -1282,7 +1317,7 @@ static void check_everything(struct ax_tx *tx, struct ax_err *err)
 	OK(tokens, &tokens);
 	ASSERT_IDS(tokens, 1);
 	OK(idem_get, "k", &idem);
-	OK(output_size, 10, 1, &bytes, &last_seq);
+	OK(output_size, 10, 1, &bytes, &chunks, &last_seq);
 	assert_int_equal(bytes, 1);
 	OK(worker_group_get, "w", "g", false, &row);
 	assert_int_equal(row.given, 0);
@@ -1473,6 +1508,7 @@ int main(int argc, char **argv)
 		TEST(test_runs_fired),
 		TEST(test_attempts),
 		TEST(test_output),
+		TEST(test_output_cut),
 		TEST(test_purge),
 		TEST(test_groups),
 		TEST(test_a_used_group_stays),

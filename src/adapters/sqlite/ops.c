@@ -355,21 +355,28 @@ enum ax_status ax_sqlite_attempts(struct ax_tx *tx, int64_t gid, struct ax_attem
 	return AX_SQL_GIVE(status, rows, ret_attempts);
 }
 
-enum ax_status ax_sqlite_output_size(
-	struct ax_tx *tx, int64_t gid, int64_t fence, int64_t *ret_bytes, int64_t *ret_last_seq, struct ax_err *err)
+enum ax_status ax_sqlite_output_size(struct ax_tx *tx, int64_t gid, int64_t fence, int64_t *ret_bytes,
+	int64_t *ret_chunks, int64_t *ret_last_seq, struct ax_err *err)
 {
-	int64_t numbers[2];
-	enum ax_status status = ax_sql_numbers(tx, AX_SQL_OUTPUT_SIZE, ARGS(NUM(gid), NUM(fence)), numbers, 2, err);
+	int64_t numbers[3];
+	enum ax_status status = ax_sql_numbers(tx, AX_SQL_OUTPUT_SIZE, ARGS(NUM(gid), NUM(fence)), numbers, 3, err);
 	if (status != AX_OK)
 		return status;
 	*ret_bytes = numbers[0];
-	*ret_last_seq = numbers[1];
+	*ret_chunks = numbers[1];
+	*ret_last_seq = numbers[2];
 	return AX_OK;
 }
 
 enum ax_status ax_sqlite_output_append(struct ax_tx *tx, const struct ax_output *output, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_OUTPUT_INSERT, output, NONE, err);
+}
+
+enum ax_status ax_sqlite_output_cut(
+	struct ax_tx *tx, int64_t gid, int64_t fence, int64_t head_bytes, int64_t bytes, struct ax_err *err)
+{
+	return ax_sql_exec(tx, AX_SQL_OUTPUT_CUT, NULL, ARGS(NUM(gid), NUM(fence), NUM(head_bytes), NUM(bytes)), err);
 }
 
 enum ax_status ax_sqlite_outputs(struct ax_tx *tx, int64_t gid, int64_t after_fence, int64_t after_seq, int limit,

@@ -265,19 +265,21 @@ enum ax_status ax_mem_attempts(struct ax_tx *tx, int64_t gid, struct ax_attempts
 	return AX_MEM_GIVE(walk, ret_attempts);
 }
 
-enum ax_status ax_mem_output_size(
-	struct ax_tx *tx, int64_t gid, int64_t fence, int64_t *ret_bytes, int64_t *ret_last_seq, struct ax_err *err)
+enum ax_status ax_mem_output_size(struct ax_tx *tx, int64_t gid, int64_t fence, int64_t *ret_bytes, int64_t *ret_chunks,
+	int64_t *ret_last_seq, struct ax_err *err)
 {
 	(void)err;
 	struct ax_output probe = { .gid = gid, .fence = fence, .seq = INT64_MIN };
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_OUTPUT, 0, &probe);
 	const struct ax_output *output;
-	int64_t bytes = 0, last_seq = -1;
+	int64_t bytes = 0, chunks = 0, last_seq = -1;
 	while ((output = ax_mem_next(&walk)) != NULL && output->gid == gid && output->fence == fence) {
 		bytes += output->len;
+		chunks++;
 		last_seq = output->seq;
 	}
 	*ret_bytes = bytes;
+	*ret_chunks = chunks;
 	*ret_last_seq = last_seq;
 	return AX_OK;
 }
@@ -285,6 +287,26 @@ enum ax_status ax_mem_output_size(
 enum ax_status ax_mem_output_append(struct ax_tx *tx, const struct ax_output *output, struct ax_err *err)
 {
 	return ax_mem_insert(tx, AX_MEM_OUTPUT, output, err);
+}
+
+enum ax_status ax_mem_output_cut(
+	struct ax_tx *tx, int64_t gid, int64_t fence, int64_t head_bytes, int64_t bytes, struct ax_err *err)
+{
+	struct ax_mem_table *table = ax_mem_table(tx, AX_MEM_OUTPUT);
+	struct ax_output probe = { .gid = gid, .fence = fence, .seq = INT64_MIN };
+	size_t at = ax_mem_seek(table, 0, &probe);
+	int64_t end = ax_add_sat(head_bytes, bytes), from = 0; /* where the chunk at `at` begins */
+	enum ax_status status = AX_OK;
+	const struct ax_output *output;
+	while (status == AX_OK && from < end && (output = ax_mem_at(table, 0, at)) != NULL && output->gid == gid &&
+		output->fence == fence) {
+		from += output->len;
+		if (from > head_bytes)
+			status = ax_mem_replace(tx, AX_MEM_OUTPUT, output, NULL, err);
+		else
+			at++;
+	}
+	return status;
 }
 
 enum ax_status ax_mem_outputs(struct ax_tx *tx, int64_t gid, int64_t after_fence, int64_t after_seq, int limit,
