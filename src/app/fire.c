@@ -377,7 +377,8 @@ enum ax_status ax_schedule_after(
 	if (status != AX_OK || live.n > 0)
 		return status;
 	/* fires only go forward, whatever the clock does */
-	int64_t ended = AX_MAX(now, AX_MAX(task->last_trigger_time, task->last_run_end_time));
+	int64_t handled = AX_MAX(task->last_trigger_time, task->last_run_end_time);
+	int64_t ended = AX_MAX(now, AX_MAX(handled, task->update_time));
 	task->next_trigger_time = ended + schedule.period_s * 1000;
 	return tx->ops->task_advance(tx, task, 0, err);
 }
