@@ -25,7 +25,10 @@ enum ax_status ax_idem_replay(struct ax_call *c, bool *ret_replayed, struct ax_e
 {
 	struct ax_idem kept;
 	enum ax_status status = c->tx->ops->idem_get(c->tx, stored_key(c), &kept, err);
-	if (status == AX_NOT_FOUND || (status == AX_OK && kept.expire_time <= c->now)) {
+	bool over = status == AX_OK && kept.expire_time <= c->now;
+	if (over)
+		status = c->tx->ops->idem_purge(c->tx, c->now, err);
+	if (over ? status == AX_OK : status == AX_NOT_FOUND) {
 		*ret_replayed = false;
 		return AX_OK;
 	}

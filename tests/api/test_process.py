@@ -118,6 +118,22 @@ def test_killed_server_keeps_what_it_answered(start_server):
     assert [task["id"] for task in admin.get("/api/v1/tasks").ok()["items"]] == made
 
 
+def test_an_idempotency_key_is_over_after_its_time(start_server):
+    server = start_server()
+    admin = server.set_up()
+    body = {"task_name": "a", "executor_key": "test", "task_type": "delay"}
+    admin.post("/api/v1/tasks", body, headers={"Idempotency-Key": "k"}).ok(201)
+    server.stop()
+    database = sqlite3.connect(server.state / "ax.db")
+    database.execute("UPDATE ax_idem SET expire_time = (SELECT max(create_time) FROM ax_task) + 1")
+    database.commit()
+    database.close()
+    server.start()
+    admin.server = server
+    admin.post("/api/v1/tasks", {**body, "task_name": "b"}, headers={"Idempotency-Key": "k"}).ok(201)
+    admin.post("/api/v1/tasks", {**body, "task_name": "c"}, headers={"Idempotency-Key": "k"}).refused(409, "conflict")
+
+
 def test_fires_while_away_are_made_up(start_server):
     server = start_server()
     admin = server.set_up()
