@@ -398,7 +398,7 @@ export const en = {
 	'workers.resume': 'Resume',
 	'workers.forget': 'Forget',
 	'workers.drainTitle': 'Drain {name}?',
-	'workers.drainText': 'It gets no new runs, finishes those it has, and then leaves.',
+	'workers.drainText': 'It gets no new runs and finishes those it has. Resume it to give it work again.',
 	'workers.forgetTitle': 'Forget {name}?',
 	'workers.forgetText': 'It leaves this list. It comes back when it registers again.',
 	'workers.runs': 'Its runs',

@@ -399,7 +399,7 @@ export const zh: Catalogue = {
 	'workers.resume': '恢复',
 	'workers.forget': '移除',
 	'workers.drainTitle': '排空 {name}？',
-	'workers.drainText': '不再派发新的运行；已有的运行完后，它会退出。',
+	'workers.drainText': '不再派发新的运行；已有的会继续完成。点击“恢复”即可重新接收任务。',
 	'workers.forgetTitle': '移除 {name}？',
 	'workers.forgetText': '它将从列表中消失；再次注册时会重新出现。',
 	'workers.runs': '它的运行',

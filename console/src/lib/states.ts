@@ -31,6 +31,9 @@ export const workerTones: Record<Worker['state'], Tone> = {
 
 export const isLive = (state: RunState): boolean => runStates[state]?.live ?? false
 
+/** A worker holds it: its time goes on. */
+export const isGivenOut = (state: RunState): boolean => runStates[state]?.tone === 'busy'
+
 /** What may be done to a run in its present state. */
 export function runActions(run: Pick<Run, 'status' | 'cancel'>): {
 	cancel: boolean
