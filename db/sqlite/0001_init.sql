@@ -152,7 +152,7 @@ CREATE INDEX ax_task_log_ended ON ax_task_log (end_time, gid, status) WHERE stat
 CREATE TRIGGER ax_task_log_terminal BEFORE UPDATE OF status, fence ON ax_task_log
 WHEN OLD.status >= 10 AND (NEW.status <> OLD.status OR NEW.fence <> OLD.fence)
 BEGIN
-  SELECT RAISE(ABORT, 'a terminal run never changes');
+  SELECT RAISE(FAIL, 'a terminal run never changes');
 END;
 
 CREATE TABLE ax_attempt (

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,8 +215,17 @@ static enum ax_status open_writer(struct ax_sqlite *db, struct ax_err *err)
 	return status;
 }
 
+/* SQLite's count of the memory it has costs a lock at every allocation. Too late (and without harm) when some other
+ * part of the process has used SQLite already. */
+static void tune_library(void)
+{
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 enum ax_status ax_sqlite_open(const struct ax_sqlite_config *config, struct ax_sqlite **ret, struct ax_err *err)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, tune_library);
 	struct ax_sqlite *db = ax_malloc(sizeof(*db));
 	db->path = ax_strdup_heap(config->path);
 	db->lock_fd = -1;
