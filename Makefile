@@ -37,8 +37,8 @@ fuzz: setup-test build-fuzz ## fuzz every target for FUZZ_SECONDS (60) each
 soak: setup-test ## the long versions; logs in build/test-logs
 	@tools/test --soak
 
-bench: setup-test build-gcc ## benchmarks: a table and JSON in bench/results
-	@meson test -C build/gcc --benchmark --verbose
+bench: setup-test ## benchmarks: a table and JSON in bench/results; NAMES= some, DOCS=1 writes docs/benchmarks.md
+	@bench/ax_bench $(if $(DOCS),--docs) $(NAMES)
 
 fmt: ## lay out all C as .clang-format says
 	@find src lib sim tests fuzz bench -name "*.[ch]" | xargs clang-format -i
