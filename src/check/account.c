@@ -327,6 +327,8 @@ static void meet_fire(struct account *a, int64_t ms)
 		outcome = RUN; /* a backfill of what nothing else stands for */
 	if (!in_window(a->audit, ms))
 		return;
+	if (outcome == NOTHING && a->task->under_way_from != 0 && ms >= a->task->under_way_from)
+		return;
 	count_fire(a, ms, outcome);
 	if (accounts > 1)
 		found_duplicate(a, ms);

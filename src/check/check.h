@@ -59,6 +59,9 @@ struct ax_check_task {
 	/* Only for @after, whose demand depends on it. next_trigger_time -1: not known. */
 	int64_t next_trigger_time;
 	bool live; /* a run of the task has not ended */
+	/* Fires from here on came due a moment ago and are about to be dealt with: one that nothing accounts for yet is
+	 * not judged. 0 = all are judged. */
+	int64_t under_way_from;
 };
 
 struct ax_check_counts {

@@ -15,6 +15,7 @@ enum {
 	TASKS_PAGE = 100,
 	ROWS_PAGE = 1000,
 	STEP_MS = 500,       /* of one transaction of the audit */
+	SETTLE_MS = 10000,   /* a fire is dealt with by then */
 	STALE_MS = 30 * 1000 /* no tick or commit for so long: this server does no work */
 };
 
@@ -26,7 +27,7 @@ enum {
 struct audit {
 	struct ax_check_audit *check;
 	int64_t from, to;
-	int64_t after_id; /* tasks up to this id are done */
+	int64_t after_epoch; /* the tasks of the epochs up to this id are done */
 };
 
 static void audit_free(void *memo)
@@ -112,23 +113,44 @@ static enum ax_status read_fired(struct ax_call *c, const struct audit *audit, i
 	return AX_OK;
 }
 
-static enum ax_status audit_task(struct ax_call *c, struct audit *audit, const struct ax_task *task, struct ax_err *err)
+/* A deleted task demands nothing any more, but what it demanded is still accounted for. */
+static enum ax_status audit_task(struct ax_call *c, struct audit *audit, int64_t id, struct ax_err *err)
 {
+	struct ax_task task;
 	struct ax_runs live;
-	struct ax_check_task check = {
-		.id = task->id, .name = task->def.task_name, .next_trigger_time = task->next_trigger_time
-	};
-	enum ax_status status = read_epochs(c, task->id, c->tx->arena, &check, err);
+	struct ax_check_task check = { .id = id, .name = "(deleted)", .next_trigger_time = -1 };
+	enum ax_status status = c->tx->ops->task_get(c->tx, id, false, &task, err);
+	if (status == AX_OK) {
+		check.name = task.def.task_name;
+		check.next_trigger_time = task.next_trigger_time;
+		if (task.next_trigger_time > audit->to - SETTLE_MS)
+			check.under_way_from = task.next_trigger_time;
+	} else if (status != AX_NOT_FOUND) {
+		return status;
+	}
+	status = read_epochs(c, id, c->tx->arena, &check, err);
 	if (status == AX_OK)
-		status = read_fired(c, audit, task->id, c->tx->arena, &check, err);
+		status = read_fired(c, audit, id, c->tx->arena, &check, err);
 	if (status == AX_OK)
-		status = c->tx->ops->runs_live(c->tx, task->id, false, 1, &live, err);
+		status = c->tx->ops->runs_live(c->tx, id, false, 1, &live, err);
 	if (status != AX_OK)
 		return status;
 	check.live = live.n > 0;
 	ax_check_audit_task(audit->check, &check);
-	audit->after_id = task->id;
 	return AX_OK;
+}
+
+/* Each task once: with the first of its epochs. */
+static enum ax_status audit_epoch(
+	struct ax_call *c, struct audit *audit, const struct ax_epoch *epoch, struct ax_err *err)
+{
+	struct ax_epochs first;
+	enum ax_status status = c->tx->ops->epochs(c->tx, epoch->task_id, 0, 1, &first, err);
+	if (status == AX_OK && first.at[0].id == epoch->id)
+		status = audit_task(c, audit, epoch->task_id, err);
+	if (status == AX_OK)
+		audit->after_epoch = epoch->id;
+	return status;
 }
 
 /* Some tasks in one transaction; then the next step in another, so that no snapshot is held for long. */
@@ -136,19 +158,16 @@ static enum ax_status audit_step(struct ax_call *c, struct ax_err *err)
 {
 	struct audit *audit = c->memo;
 	int64_t start = ax_mono_ms(&c->server->clock.port);
-	struct ax_tasks tasks;
-	struct ax_task_filter filter = {
-		.status = -1, .task_type = AX_TASK_SCHEDULED, .after_id = audit->after_id, .limit = TASKS_PAGE
-	};
-	enum ax_status status = c->tx->ops->tasks_page(c->tx, &filter, &tasks, err);
-	for (int i = 0; i < tasks.n && status == AX_OK; i++) {
-		status = audit_task(c, audit, &tasks.at[i], err);
+	struct ax_epochs epochs;
+	enum ax_status status = c->tx->ops->epochs(c->tx, 0, audit->after_epoch, TASKS_PAGE, &epochs, err);
+	for (int i = 0; i < epochs.n && status == AX_OK; i++) {
+		status = audit_epoch(c, audit, &epochs.at[i], err);
 		if (ax_mono_ms(&c->server->clock.port) - start > STEP_MS)
 			break;
 	}
 	if (status != AX_OK)
 		return status;
-	if (tasks.n > 0) {
+	if (epochs.n > 0) {
 		c->then = audit_step;
 		c->then_lane = AX_LANE_READ;
 		return AX_OK;

@@ -361,4 +361,9 @@ def test_audit_of_fires(server, admin, worker, make_task):
     audit = admin.get(f"/api/v1/audit/fires?from={now - 600_000}&to={now}").ok()
     mine = [t for t in audit["tasks"] if t["task_id"] == task["id"]][0]
     assert mine["expected"] >= 2 and audit["unexplained"] == 0 and audit["duplicates"] == 0, audit
+    # what a deleted task demanded is still accounted for
+    admin.delete(f"/api/v1/tasks/{task['id']}?force=true").ok(204)
+    after = admin.get(f"/api/v1/audit/fires?from={now - 600_000}&to={now}").ok()
+    gone = [t for t in after["tasks"] if t["task_id"] == task["id"]][0]
+    assert gone["expected"] == mine["expected"] and after["unexplained"] == 0, after
     admin.get("/api/v1/audit/fires?from=5&to=5").refused(400, "invalid", "from")
