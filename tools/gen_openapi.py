@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROUTE = re.compile(r'^AX_ROUTE\((\w+),\s*"([^"]+)",\s*(\w+),\s*(\w+),\s*(\w+),\s*([^,]+),\s*"([^"]+)"\)', re.M)
 RIGHTS = {"VIEW": "viewer", "OPERATE": "operator", "EDIT": "editor", "ADMINISTER": "admin", "WORK": "worker token"}
-INTEGERS = {"limit", "n", "from", "to", "fence", "after_seq"}
+INTEGERS = {"limit", "n", "at", "from", "to", "fence", "after_seq"}
 BOOLEANS = {"force", "live"}
 
 

@@ -54,6 +54,7 @@ extern const struct ax_verb ax_run_verbs[];
 extern const struct ax_verb ax_group_verbs[];
 extern const struct ax_verb ax_worker_verbs[];
 extern const struct ax_verb ax_token_verbs[];
+extern const struct ax_verb ax_why_verbs[];
 extern const struct ax_verb ax_audit_verbs[];
 extern const struct ax_verb ax_import_verbs[];
 extern const struct ax_verb ax_setup_verbs[];

@@ -36,6 +36,7 @@ const struct ax_noun ax_nouns[] = {
 	{ "worker", "workers, and the tokens that let them in", ax_worker_verbs, NULL },
 	{ "token", "API tokens", ax_token_verbs, NULL },
 	{ "cron", "when a schedule fires, without a server", NULL, ax_cmd_cron },
+	{ "why", "why a run or task does what it does", ax_why_verbs, NULL },
 	{ "audit", "is every expected fire accounted for?", ax_audit_verbs, NULL },
 	{ "import", "take over a crontab", ax_import_verbs, NULL },
 	{ "setup", "make the first administrator", ax_setup_verbs, NULL },

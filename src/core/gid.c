@@ -47,3 +47,8 @@ int64_t ax_gid_time(int64_t gid)
 {
 	return (gid >> (SEQUENCE_BITS + SERVER_BITS)) + AX_GID_EPOCH_MS;
 }
+
+int64_t ax_gid_least(int64_t ms)
+{
+	return ms <= AX_GID_EPOCH_MS ? 0 : (ms - AX_GID_EPOCH_MS) << (SEQUENCE_BITS + SERVER_BITS);
+}

@@ -37,4 +37,7 @@ int64_t ax_gid_next(struct ax_gid_gen *gen, int64_t now_ms);
 /* The instant an id was made at, in ms UTC. */
 int64_t ax_gid_time(int64_t gid);
 
+/* No id made at `ms` or later is below it. */
+int64_t ax_gid_least(int64_t ms);
+
 #endif

@@ -149,3 +149,24 @@ def test_resolve(server, axctl):
     out = axctl("run", "resolve", GID, "run_all", "--note", "late delivery").out
     assert server.requests[-1].body == {"action": "run_all", "note": "late delivery"}
     assert "MISSED" in out and "run 8 of" in out
+
+
+def test_why(server, axctl):
+    why = {"subject": f"run {GID} of default/nightly", "answer": "No worker is online.", "verdict": "worker",
+           "steps": [{"time": 1764451200000, "mark": "ok", "code": "fire", "text": "It stands for \x1b[1ma fire."},
+                     {"time": None, "mark": "fail", "code": "worker", "text": "No worker is online."}]}
+    server.on("GET", f"/runs/{GID}/why", why)
+    lines = axctl("why", GID).out.splitlines()
+    assert lines[0] == f"run {GID} of default/nightly: worker" and lines[1] == "  No worker is online."
+    assert lines[3].split() == ["ok", "2025-11-29T21:20:00Z", "fire:", "It", "stands", "for", "\ufffd[1ma", "fire."]
+    assert lines[4].split()[:2] == ["FAIL", "worker:"]
+    assert axctl("why", GID, "--json").json == why
+    assert "--at" in axctl("why", GID, "--at", "now", code=2).err
+    server.on("GET", "/tasks", {"items": [{"id": "17"}], "next": None})
+    server.on("GET", "/tasks/17/why", {**why, "subject": "task default/nightly"})
+    assert axctl("why", "default/nightly", "--at", "2025-11-29T21:20:00Z").out.startswith("task default/nightly: worker")
+    assert server.requests[-1].query == {"at": "1764451200000"}
+    axctl("why", "nightly")
+    assert server.requests[-1].query == {}
+    axctl("why", GID[:-1], code=5)
+    axctl("why", code=2)

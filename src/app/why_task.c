@@ -1,0 +1,356 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "app/why_case.h"
+#include "base/buf.h"
+#include "core/limits.h"
+#include "core/schedule_text.h"
+
+/* Why a task did or did not run at an instant: its newest fire at or before it, and what accounts for that. */
+
+enum { AFTER_SCAN = 5000 };
+
+struct look {
+	struct ax_why_case c;
+	int64_t at;
+	const struct ax_epoch *rule; /* that the newest fire falls under; NULL = no rule yet */
+	int64_t fire;                /* 0 = none */
+	struct ax_run run;           /* what stands for it; gid 0 = none */
+};
+
+/* --- the fire ----------------------------------------------------------------------------------------------------- */
+
+/* The last fire in (from, until]. A schedule only looks ahead, so the span is halved until nothing is left of it. */
+static bool last_fire(const struct ax_schedule *schedule, const struct ax_tz *tz, int64_t anchor, int64_t from,
+	int64_t until, int64_t *ret)
+{
+	bool found = false;
+	int64_t fire, none_after = until;
+	while (from < none_after) {
+		int64_t middle = from + (none_after - from) / 2;
+		if (ax_schedule_next(schedule, tz, anchor, middle, &fire) && fire <= until) {
+			*ret = from = fire;
+			found = true;
+		} else {
+			none_after = middle;
+		}
+	}
+	return found;
+}
+
+/* @after has no fires but those that were made, and the one that is set. */
+static bool last_after(struct look *look, int64_t from, int64_t until, int64_t *ret)
+{
+	struct ax_why_case *c = &look->c;
+	const struct ax_run_filter filter = {
+		.task_id = c->task.id,
+		.kind = AX_KIND_SCHEDULE,
+		.from_time = from + 1,
+		.to_time = until + 1,
+		.limit = 1,
+		.scan_limit = AFTER_SCAN,
+	};
+	struct ax_runs made;
+	int64_t rest, set = c->task.next_trigger_time;
+	c->status = c->tx->ops->runs_page(c->tx, &filter, &made, &rest, c->err);
+	if (c->status != AX_OK)
+		return false;
+	*ret = set > from && set <= until ? set : made.n > 0 ? made.at[0].trigger_time : 0;
+	return *ret != 0;
+}
+
+/* From the newest rule back: the first that has a fire at or before the instant. */
+static void find_fire(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	int64_t until = look->at;
+	for (int i = c->epochs.n - 1; c->status == AX_OK && i >= 0; i--) {
+		const struct ax_epoch *rule = &c->epochs.at[i];
+		struct ax_schedule schedule;
+		const struct ax_tz *tz;
+		if (rule->from_time >= until)
+			continue;
+		look->rule = rule;
+		if (ax_why_schedule(c, rule, &schedule, &tz)) {
+			bool after = schedule.kind == AX_SCHEDULE_AFTER;
+			if (after && !rule->enabled)
+				return;
+			if (after ? last_after(look, rule->from_time, until, &look->fire)
+				  : last_fire(&schedule, tz, rule->anchor_time, rule->from_time, until, &look->fire))
+				return;
+		}
+		until = rule->from_time;
+	}
+}
+
+/* " — 02:30 does not exist on this day; …" */
+static const char *note_of(const struct look *look, const struct ax_fire *fire)
+{
+	struct ax_buf text;
+	if (fire->note == AX_NOTE_NONE)
+		return "";
+	ax_buf_init(&text, 1024);
+	ax_fire_note_text(fire, &text);
+	const char *note = AX_SAY(&look->c, " (%s)", text.data);
+	ax_buf_done(&text);
+	return note;
+}
+
+static void tell_fire(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	struct ax_schedule schedule;
+	const struct ax_tz *tz;
+	struct ax_fire fire = { 0 };
+	if (look->fire == 0)
+		return;
+	if (ax_why_schedule(c, look->rule, &schedule, &tz) && schedule.kind != AX_SCHEDULE_AFTER)
+		(void)ax_schedule_preview(&schedule, tz, look->rule->anchor_time, look->fire - 1, look->fire, &fire, 1);
+	ax_why_add(c, look->fire, AX_WHY_INFO, "fire",
+		AX_SAY(c, "The newest fire at or before %s is that of %s%s, by the rule of %s (%s in %s).",
+			ax_why_at(c, look->at), ax_why_at(c, look->fire), note_of(look, &fire),
+			ax_why_at(c, look->rule->from_time), look->rule->cron_expr, look->rule->time_zone));
+}
+
+/* The one after it, and what a change of the clock leaves out on the way there. */
+static void tell_next(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	const struct ax_epoch *rule = ax_why_epoch(c, look->at + 1);
+	struct ax_schedule schedule;
+	const struct ax_tz *tz;
+	struct ax_fire fires[2];
+	if (rule == NULL || !ax_why_schedule(c, rule, &schedule, &tz) || schedule.kind == AX_SCHEDULE_AFTER)
+		return;
+	size_t n = ax_schedule_preview(&schedule, tz, rule->anchor_time, look->at, INT64_MAX, fires, AX_COUNT(fires));
+	for (size_t i = 0; i < n; i++) {
+		ax_why_add(c, fires[i].ms, AX_WHY_INFO, fires[i].fires ? "fire_after" : "gap",
+			AX_SAY(c, "%s %s%s%s.", fires[i].fires ? "The fire after it is at" : "No fire is at",
+				ax_why_at(c, fires[i].ms), note_of(look, &fires[i]),
+				rule->enabled ? "" : ", if the task is enabled by then"));
+		if (fires[i].fires)
+			return;
+	}
+}
+
+/* --- what accounts for it: the first that does ---------------------------------------------------------------- */
+
+static bool not_there(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	if (look->rule != NULL)
+		return false;
+	ax_why_add(c, c->task.create_time, AX_WHY_FAIL, "before_task",
+		AX_SAY(c, "At %s the task had no schedule yet; it was created at %s.", ax_why_at(c, look->at),
+			ax_why_at(c, c->task.create_time)));
+	return true;
+}
+
+static bool not_demanded(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	if (look->rule->enabled)
+		return false;
+	bool created = look->rule == c->epochs.at;
+	const char *fire =
+		look->fire != 0 ? AX_SAY(c, "the fire of %s was", ax_why_at(c, look->fire)) : "no fires were";
+	ax_why_add(c, look->rule->from_time, AX_WHY_FAIL, created ? "created" : "paused",
+		AX_SAY(c, "The task was %s from %s on, so %s not demanded.", created ? "not enabled yet" : "paused",
+			ax_why_at(c, look->rule->from_time), fire));
+	return true;
+}
+
+static bool none_yet(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	if (look->fire != 0)
+		return false;
+	ax_why_add(c, look->rule->from_time, AX_WHY_INFO, "no_fire_yet",
+		AX_SAY(c, "The schedule had no fire from %s to %s.", ax_why_at(c, look->rule->from_time),
+			ax_why_at(c, look->at)));
+	return true;
+}
+
+/* "WAITING, worker" */
+static const char *state_of(struct ax_why_case *c, const struct ax_run *run)
+{
+	const char *word = run->reason;
+	if (run->status == AX_RUN_WAITING)
+		c->status = ax_run_waiting_for(c->tx, run, c->now, &word, c->err);
+	return AX_SAY(c, "%s%s%s", ax_run_state_name(run->status), word[0] != '\0' ? ", " : "", word);
+}
+
+static void tell_run(struct look *look, const struct ax_run *run)
+{
+	struct ax_why_case *c = &look->c;
+	bool own = run->trigger_time == look->fire, skipped = run->status == AX_RUN_SKIPPED;
+	const char *code = skipped              ? "skipped"
+		: run->kind == AX_KIND_MISS     ? "missed"
+		: !own                          ? "coalesced"
+		: run->status == AX_RUN_WAITING ? "waiting"
+						: "ran";
+	ax_why_add(c, run->create_time, skipped || run->kind == AX_KIND_MISS ? AX_WHY_FAIL : AX_WHY_OK, code,
+		AX_SAY(c, "The fire of %s %s run %" PRId64 " (%s)%s.", ax_why_at(c, look->fire),
+			own ? "became" : "is counted on", run->gid, state_of(c, run),
+			ax_why_quote(c, run->result_msg)));
+}
+
+/* Runs that stand for it. A missed fire that a person had run is answered by that run. */
+static bool stood_for(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	struct ax_runs runs;
+	int own = 0;
+	ax_why_standing_for(c, look->fire, &runs);
+	for (int i = 0; c->status == AX_OK && i < runs.n; i++) {
+		tell_run(look, &runs.at[i]);
+		if (look->run.gid == 0 || runs.at[i].kind != AX_KIND_MISS) {
+			look->run = runs.at[i];
+			ax_why_answer(c);
+		}
+		own += runs.at[i].kind != AX_KIND_MISS;
+	}
+	if (own > 1) {
+		ax_why_add(c, look->fire, AX_WHY_FAIL, "duplicate",
+			AX_SAY(c, "%d runs stand for the fire of %s: a different gid for one fire is a fault.", own,
+				ax_why_at(c, look->fire)));
+		ax_why_answer(c);
+	}
+	return runs.n > 0;
+}
+
+static bool to_come(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	int64_t late = c->now - look->fire;
+	bool set = c->task.next_trigger_time != 0 && c->task.next_trigger_time <= look->fire;
+	if (late < 0)
+		ax_why_add(c, look->fire, AX_WHY_INFO, "not_due_yet",
+			AX_SAY(c, "The fire of %s is not due yet, but in %s.", ax_why_at(c, look->fire),
+				ax_why_span(c, -late)));
+	else if (set && late <= AX_LATE_MS)
+		ax_why_add(c, look->fire, AX_WHY_OK, "being_made",
+			AX_SAY(c, "The fire of %s is due this moment.", ax_why_at(c, look->fire)));
+	else if (set)
+		ax_why_add(c, look->fire, AX_WHY_FAIL, "scheduler_late",
+			AX_SAY(c, "The fire of %s is due for %s and not made yet: the scheduler is behind.",
+				ax_why_at(c, look->fire), ax_why_span(c, late)));
+	return late < 0 || set;
+}
+
+static bool nothing(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	ax_why_add(c, look->fire, AX_WHY_FAIL, "nothing",
+		AX_SAY(c, "Nothing accounts for the fire of %s: a fault, unless retention has deleted its run.",
+			ax_why_at(c, look->fire)));
+	return true;
+}
+
+static void account(struct look *look)
+{
+	static bool (*const rules[])(
+		struct look *) = { not_there, not_demanded, none_yet, stood_for, to_come, nothing };
+	struct ax_why_case *c = &look->c;
+	size_t i = 0;
+	while (c->status == AX_OK && i < AX_COUNT(rules) && !rules[i](look))
+		i++;
+	if (look->run.gid == 0)
+		ax_why_answer(c);
+}
+
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
+
+/* A task without a schedule: its newest run. */
+static void newest_run(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	const struct ax_run_filter filter = {
+		.task_id = c->task.id, .to_time = look->at + 1, .limit = 1, .scan_limit = AFTER_SCAN
+	};
+	struct ax_runs runs;
+	int64_t rest;
+	c->status = c->tx->ops->runs_page(c->tx, &filter, &runs, &rest, c->err);
+	if (c->status != AX_OK)
+		return;
+	const char *newest = "none was asked for";
+	if (runs.n > 0) {
+		look->run = runs.at[0];
+		newest = AX_SAY(c, "the newest is run %" PRId64 " (%s)", look->run.gid, state_of(c, &look->run));
+	}
+	ax_why_add(c, runs.n > 0 ? look->run.create_time : 0, AX_WHY_INFO, "no_schedule",
+		AX_SAY(c, "The task has no schedule; its runs are asked for, and up to %s %s.", ax_why_at(c, look->at),
+			newest));
+	ax_why_answer(c);
+}
+
+/* What keeps the task from making runs now outranks what became of its last fire, unless that has no trace. */
+static void ready(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	const struct ax_why_step *said = &c->why->steps[c->why->answer];
+	bool fault = strcmp(said->code, "nothing") == 0 || strcmp(said->code, "duplicate") == 0;
+	bool failed = said->mark == AX_WHY_FAIL;
+	if (!ax_why_demanding(c)) {
+		if (!fault)
+			ax_why_answer(c);
+	} else if (!ax_why_claimable(c) && !failed) {
+		ax_why_answer(c);
+	}
+}
+
+static void tell_task(struct look *look)
+{
+	static const char *const words[] = { "created", "enabled", "paused" };
+	struct ax_why_case *c = &look->c;
+	const struct ax_task *task = &c->task;
+	bool scheduled = task->def.task_type == AX_TASK_SCHEDULED;
+	ax_why_add(c, task->update_time, AX_WHY_INFO, "task",
+		AX_SAY(c, "Task %s/%s is %s, at version %" PRId64 "%s%s%s%s.", task->def.group_key, task->def.task_name,
+			words[task->status], task->version, scheduled ? ": " : "", task->def.cron_expr,
+			scheduled ? " in " : "", scheduled ? task->def.time_zone : ""));
+}
+
+static void tell(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	tell_task(look);
+	if (c->task.def.task_type == AX_TASK_SCHEDULED) {
+		find_fire(look);
+		tell_fire(look);
+		account(look);
+	} else {
+		newest_run(look);
+	}
+	int answer = c->why->answer;
+	bool live = look->run.gid != 0 && !ax_run_is_terminal(look->run.status);
+	if (c->status == AX_OK && live) {
+		c->run = &look->run;
+		ax_why_state(c);
+		c->why->answer = answer;
+	}
+	if (c->status == AX_OK)
+		tell_next(look);
+	if (c->status == AX_OK && look->at == c->now && !live)
+		ready(look);
+}
+
+enum ax_status ax_why_task(struct ax_tx *tx, struct ax_zones *zones, int64_t task_id, int64_t at, int64_t now,
+	struct ax_why *ret, struct ax_err *err)
+{
+	struct ax_why why = { 0 };
+	struct look look = {
+		.c = { .tx = tx, .zones = zones, .now = now, .why = &why, .err = err },
+		.at = at,
+	};
+	ax_why_open(&look.c, task_id);
+	if (look.c.status == AX_OK && !look.c.has_task)
+		return ax_fail(err, AX_NOT_FOUND, "id", "there is no task %" PRId64, task_id);
+	if (look.c.status == AX_OK)
+		why.subject = AX_SAY(&look.c, "task %s/%s", look.c.task.def.group_key, look.c.task.def.task_name);
+	if (look.c.status == AX_OK)
+		tell(&look);
+	if (look.c.status == AX_OK)
+		*ret = why;
+	return look.c.status;
+}

@@ -1,0 +1,664 @@
+/* Why: each situation that a person asks about, told from the rows alone. */
+
+#include "world.h"
+
+#include "app/groups.h"
+#include "app/runs.h"
+#include "app/tasks.h"
+#include "app/why.h"
+#include "app/workers.h"
+#include "core/limits.h"
+#include "port/mem_store.h"
+
+/* --- asking ------------------------------------------------------------------------------------------------------- */
+
+struct ask {
+	struct world *w;
+	int64_t gid, task_id, at;
+	struct ax_why why;
+	const char *waiting_for;
+};
+
+static enum ax_status ask_run(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct ask *ask = arg;
+	return ax_why_run(tx, &ask->w->zones, ask->gid, ask->w->now, &ask->why, err);
+}
+
+static enum ax_status ask_task(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct ask *ask = arg;
+	return ax_why_task(tx, &ask->w->zones, ask->task_id, ask->at, ask->w->now, &ask->why, err);
+}
+
+static struct ax_why why_run(struct world *w, int64_t gid)
+{
+	struct ask ask = { .w = w, .gid = gid };
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, ask_run, &ask, NULL), AX_OK);
+	return ask.why;
+}
+
+static struct ax_why why_task(struct world *w, int64_t id, int64_t at)
+{
+	struct ask ask = { .w = w, .task_id = id, .at = at };
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, ask_task, &ask, NULL), AX_OK);
+	return ask.why;
+}
+
+static const char *verdict(const struct ax_why *why)
+{
+	assert_in_range(why->answer, 0, why->n - 1);
+	return why->steps[why->answer].code;
+}
+
+static const char *answer(const struct ax_why *why)
+{
+	return why->steps[why->answer].text;
+}
+
+/* The n-th step with the code (0 = first); fails the test when there is none. */
+static const struct ax_why_step *step(const struct ax_why *why, const char *code, int n)
+{
+	for (int i = 0; i < why->n; i++)
+		if (strcmp(why->steps[i].code, code) == 0 && n-- == 0)
+			return &why->steps[i];
+	for (int i = 0; i < why->n; i++)
+		print_message("  %s: %s\n", why->steps[i].code, why->steps[i].text);
+	fail_msg("there is no step %s", code);
+	return NULL;
+}
+
+static bool has(const struct ax_why *why, const char *code)
+{
+	for (int i = 0; i < why->n; i++)
+		if (strcmp(why->steps[i].code, code) == 0)
+			return true;
+	return false;
+}
+
+static void says(const char *text, const char *part)
+{
+	if (strstr(text, part) == NULL)
+		fail_msg("'%s' does not say '%s'", text, part);
+}
+
+static const char *number(struct world *w, int64_t n)
+{
+	return ax_sprintf(&w->arena, "%lld", (long long)n);
+}
+
+static enum ax_status waiting_for(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct ask *ask = arg;
+	struct ax_run run;
+	enum ax_status status = tx->ops->run_get(tx, ask->gid, false, &run, err);
+	return status == AX_OK ? ax_run_waiting_for(tx, &run, ask->w->now, &ask->waiting_for, err) : status;
+}
+
+/* The run waits for the named rule, which is what the API's waiting_for says too. */
+static struct ax_why waits_for(struct world *w, int64_t gid, const char *code)
+{
+	struct ask ask = { .w = w, .gid = gid };
+	struct ax_why why = why_run(w, gid);
+	assert_string_equal(verdict(&why), code);
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, waiting_for, &ask, NULL), AX_OK);
+	assert_string_equal(ask.waiting_for, code);
+	return why;
+}
+
+/* --- making situations -------------------------------------------------------------------------------------------- */
+
+static struct ax_run trigger(struct world *w, int64_t id, const char *key)
+{
+	struct ax_trigger how = { .task_id = id, .params = "", .key = key };
+	struct ax_run run;
+	bool existed;
+	assert_int_equal(ax_task_trigger(&w->ctx, &how, &run, &existed, NULL), AX_OK);
+	return run;
+}
+
+static struct ax_run claim(struct world *w)
+{
+	struct ax_order order;
+	assert_int_equal(poll(w, "w1", "i1", 1, &order, NULL), 1);
+	return order.run;
+}
+
+/* Ticks as a server does, second by second. */
+static void live(struct world *w, int64_t seconds)
+{
+	for (int64_t i = 0; i < seconds; i++)
+		go(w, 1000);
+}
+
+static void set_status(struct world *w, int64_t id, enum ax_task_status status)
+{
+	struct ax_task task;
+	assert_int_equal(ax_task_set_status(&w->ctx, id, status, "test", &task, NULL, NULL), AX_OK);
+}
+
+static void set_group(struct world *w, int64_t quota, bool paused)
+{
+	struct ax_group group = { .group_key = "default",
+		.title = "",
+		.contacts = "",
+		.dispatch_quota = quota,
+		.pool_size = 50,
+		.paused = paused,
+		.version = 1 };
+	assert_int_equal(ax_group_update(&w->ctx, &group, &group, NULL), AX_OK);
+}
+
+/* Rows as a broken server would write them. */
+static enum ax_status cover_first_minute(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct ax_run *run = arg;
+	run->covers_from = run->covers_to = T0 + 60000;
+	run->covers_count = 1;
+	return tx->ops->run_update(tx, run, run->rev, err);
+}
+
+static enum ax_status forget_first_minute(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct ax_task *task = arg;
+	task->next_trigger_time = T0 + 120000;
+	return tx->ops->task_advance(tx, task, T0 + 60000, err);
+}
+
+static void no_limit(struct ax_task_def *def)
+{
+	def->timeout_seconds = 0;
+}
+
+static void one_retry(struct ax_task_def *def)
+{
+	def->retry_count = 1;
+}
+
+static void overlap_skip(struct ax_task_def *def)
+{
+	def->overlap = AX_OVERLAP_SKIP;
+}
+
+static void misfire_skip(struct ax_task_def *def)
+{
+	def->misfire = AX_MISFIRE_SKIP;
+}
+
+static void other_executor(struct ax_task_def *def)
+{
+	def->executor_key = "sql";
+}
+
+/* --- runs --------------------------------------------------------------------------------------------------------- */
+
+static void test_a_fire_on_time_that_succeeds(void **state)
+{
+	struct world *w = *state;
+	make_task(w, "* * * * *", NULL);
+	go(w, 60000);
+	struct ax_run run = claim(w);
+	report(w, "w1", AX_ITEM_STARTED, &run);
+	result(w, "w1", &run, AX_OUTCOME_SUCCESS);
+	struct ax_why why = why_run(w, run.gid);
+	assert_string_equal(verdict(&why), "success");
+	says(why.subject, number(w, run.gid));
+	says(step(&why, "fire", 0)->text, "2026-06-01T00:01:00Z");
+	says(step(&why, "fire", 0)->text, "* * * * * in UTC");
+	assert_int_equal(step(&why, "fire", 0)->mark, AX_WHY_OK);
+	assert_int_equal(step(&why, "on_time", 0)->mark, AX_WHY_OK);
+	says(step(&why, "given_out", 0)->text, "w1");
+	assert_true(has(&why, "started"));
+	says(step(&why, "one_fire", 0)->text, "a different gid");
+	for (int i = 0; i < why.n; i++)
+		assert_int_not_equal(why.steps[i].mark, AX_WHY_FAIL);
+}
+
+static void test_by_hand_by_key_and_rerun(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "@hourly", NULL);
+	struct ax_run run = trigger(w, id, "order-17"), again;
+	struct ax_why why = waits_for(w, run.gid, "claim");
+	says(step(&why, "manual", 0)->text, "order-17");
+	run = claim(w);
+	result(w, "w1", &run, AX_OUTCOME_SUCCESS);
+	go(w, 1000);
+	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "", &again, NULL), AX_OK);
+	why = why_run(w, again.gid);
+	says(step(&why, "rerun", 0)->text, number(w, run.gid));
+	assert_true(has(&why, "one_request"));
+	why = why_run(w, run.gid);
+	says(step(&why, "rerun_by", 0)->text, number(w, again.gid));
+}
+
+static void test_a_gap_makes_a_run_late_that_covers_the_others(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "* * * * *", NULL);
+	go_quiet(w, 5 * 60000 + 30000);
+	restart(w);
+	go(w, 0);
+	struct ax_run run = find_run(w, id, AX_RUN_WAITING, 0);
+	struct ax_why why = why_run(w, run.gid);
+	says(step(&why, "late", 0)->text, "30 s late");
+	says(step(&why, "late", 0)->text, "one started at 2026-06-01T00:05:30Z");
+	says(step(&why, "covers", 0)->text, "4 more of the fires from 2026-06-01T00:01:00Z to 2026-06-01T00:05:00Z");
+	says(step(&why, "covers", 0)->text, "found late");
+	/* and the task says so for each of them */
+	why = why_task(w, id, T0 + 150000);
+	assert_string_equal(verdict(&why), "coalesced");
+	says(answer(&why), number(w, run.gid));
+	says(answer(&why), "2026-06-01T00:02:00Z");
+	says(step(&why, "fire_after", 0)->text, "2026-06-01T00:03:00Z");
+}
+
+static void test_waiting_for_another_run(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "* * * * *", no_limit);
+	go(w, 60000);
+	struct ax_run first = claim(w);
+	report(w, "w1", AX_ITEM_STARTED, &first);
+	go(w, 60000);
+	struct ax_run second = find_run(w, id, AX_RUN_WAITING, 0);
+	struct ax_why why = waits_for(w, second.gid, "overlap");
+	says(answer(&why), number(w, first.gid));
+	says(answer(&why), "RUNNING on w1");
+	assert_false(has(&why, "worker")); /* later rules are not asked */
+	go(w, 60000);                      /* a third fire joins the one that waits */
+	why = why_run(w, second.gid);
+	says(step(&why, "covers", 0)->text, "still waited");
+	why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "coalesced");
+	says(answer(&why), number(w, second.gid));
+	assert_int_equal(step(&why, "overlap", 0)->mark, AX_WHY_FAIL);
+}
+
+static void test_the_rules_of_giving_out_in_order(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "@hourly", no_limit);
+	struct ax_run run = trigger(w, id, "");
+	struct ax_why why = waits_for(w, run.gid, "claim");
+	assert_int_equal(step(&why, "overlap", 0)->mark, AX_WHY_OK);
+	assert_int_equal(step(&why, "worker", 0)->mark, AX_WHY_OK);
+	set_group(w, 1, true);
+	waits_for(w, run.gid, "group_paused");
+	w->now += AX_LEASE_MS + 1; /* nobody was seen for a lease */
+	struct ax_group group = {
+		.group_key = "default", .title = "", .contacts = "", .dispatch_quota = 1, .pool_size = 50, .version = 2
+	};
+	assert_int_equal(ax_group_update(&w->ctx, &group, &group, NULL), AX_OK);
+	why = waits_for(w, run.gid, "worker");
+	says(answer(&why), "No worker is online");
+	register_worker(w, "w1", "i1", 1);
+	assert_int_equal(claim(w).gid, run.gid);
+	struct ax_run second = trigger(w, make_task(w, "@hourly", NULL), "");
+	why = waits_for(w, second.gid, "quota");
+	says(answer(&why), "1 of 1 runs out");
+}
+
+static void test_backlog(void **state)
+{
+	struct world *w = *state;
+	struct ax_order orders[3];
+	register_worker(w, "w1", "i1", 1);
+	for (int i = 0; i < 4; i++)
+		trigger(w, make_task(w, "@hourly", NULL), "");
+	assert_int_equal(poll(w, "w1", "i1", 3, orders, NULL), 3);
+	const struct ax_run *run, *left = NULL;
+	for (size_t i = 0; (run = ax_mem_store_at(w->mem, &ax_run_row, i)) != NULL; i++)
+		if (run->status == AX_RUN_WAITING)
+			left = run;
+	assert_non_null(left);
+	waits_for(w, left->gid, "backlog");
+}
+
+static void test_no_worker_offers_the_executor(void **state)
+{
+	struct world *w = *state;
+	struct ax_run run = trigger(w, make_task(w, "@hourly", other_executor), "");
+	struct ax_why why = waits_for(w, run.gid, "worker");
+	says(answer(&why), "executor sql: 1 are online");
+}
+
+static void test_a_paused_task_holds_its_runs(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "* * * * *", NULL);
+	go(w, 60000);
+	struct ax_run run = find_run(w, id, AX_RUN_WAITING, 0);
+	go(w, 1000);
+	set_status(w, id, AX_TASK_PAUSED);
+	struct ax_why why = waits_for(w, run.gid, "task_paused");
+	says(answer(&why), "2026-06-01T00:01:01Z");
+}
+
+static void test_failures_and_their_retries(void **state)
+{
+	struct world *w = *state;
+	struct ax_run run = trigger(w, make_task(w, "@hourly", one_retry), "");
+	run = claim(w);
+	go(w, 5000);
+	result(w, "w1", &run, AX_OUTCOME_FAILED);
+	struct ax_why why = why_run(w, run.gid);
+	assert_string_equal(verdict(&why), "retrying");
+	says(step(&why, "attempt_failed", 0)->text, "Attempt 1 (fence 1) went to w1");
+	says(step(&why, "attempt_failed", 0)->text, "failed after 5 s (code 3: said so): retry 1 of 1");
+	go(w, 120000);
+	run = claim(w);
+	why = why_run(w, run.gid);
+	assert_string_equal(verdict(&why), "not_accepted_yet");
+	result(w, "w1", &run, AX_OUTCOME_FAILED);
+	why = why_run(w, run.gid);
+	assert_string_equal(verdict(&why), "failed");
+	says(answer(&why), "after 1 retries and 0 losses");
+	says(answer(&why), "said so");
+	says(step(&why, "given_out", 0)->text, "Attempt 2 (fence 2)");
+}
+
+static void test_a_bounce_counts_for_nothing(void **state)
+{
+	struct world *w = *state;
+	live(w, 46);
+	struct ax_run run = trigger(w, make_task(w, "@hourly", NULL), "");
+	claim(w);
+	live(w, 16);
+	struct ax_why why = why_run(w, run.gid);
+	says(step(&why, "attempt_bounced", 0)->text, "1 of 10 in a row");
+	assert_int_equal(step(&why, "attempt_bounced", 0)->mark, AX_WHY_INFO);
+	assert_false(has(&why, "given_out")); /* said already */
+}
+
+static void test_a_lost_attempt_and_its_late_result(void **state)
+{
+	struct world *w = *state;
+	live(w, 46);
+	struct ax_run run = trigger(w, make_task(w, "@hourly", no_limit), "");
+	run = claim(w);
+	report(w, "w1", AX_ITEM_STARTED, &run);
+	live(w, 46);
+	struct ax_why why = why_run(w, run.gid);
+	says(step(&why, "attempt_lost", 0)->text, "lost 1 of 3, given out again");
+	register_worker(w, "w1", "i1", 10);
+	struct ax_run again = claim(w);
+	assert_int_equal(result(w, "w1", &run, AX_OUTCOME_SUCCESS), AX_VERDICT_LATE);
+	why = why_run(w, run.gid);
+	says(step(&why, "late_result", 0)->text, "changes nothing");
+	result(w, "w1", &again, AX_OUTCOME_SUCCESS);
+	why = why_run(w, run.gid);
+	assert_string_equal(verdict(&why), "success");
+	says(step(&why, "given_out", 0)->text, "fence 2");
+}
+
+static void test_a_late_success_that_counts(void **state)
+{
+	struct world *w = *state;
+	live(w, 46);
+	struct ax_run run = trigger(w, make_task(w, "@hourly", no_limit), "");
+	run = claim(w);
+	report(w, "w1", AX_ITEM_STARTED, &run);
+	live(w, 46);
+	assert_int_equal(result(w, "w1", &run, AX_OUTCOME_SUCCESS), AX_VERDICT_APPLIED);
+	struct ax_why why = why_run(w, run.gid);
+	assert_string_equal(verdict(&why), "success");
+	says(step(&why, "late_success", 0)->text, "it counts");
+}
+
+static void test_the_hard_limit_and_what_came_after_it(void **state)
+{
+	struct world *w = *state;
+	live(w, 46);
+	struct ax_run run = trigger(w, make_task(w, "@hourly", one_retry), "");
+	for (int i = 0; i < 2; i++) {
+		run = claim(w);
+		report(w, "w1", AX_ITEM_STARTED, &run);
+		struct ax_why why = why_run(w, run.gid);
+		assert_string_equal(verdict(&why), "running");
+		says(answer(&why), "the server ends it at");
+		for (int s = 0; s < 72 && run_row(w, run.gid).status == AX_RUN_RUNNING; s++) {
+			live(w, 1);
+			report(w, "w1", AX_ITEM_HEARTBEAT, &run);
+		}
+		if (i == 0)
+			go(w, run_row(w, run.gid).deadline_time - w->now);
+	}
+	assert_int_equal(result(w, "w1", &run, AX_OUTCOME_SUCCESS), AX_VERDICT_LATE);
+	struct ax_why why = why_run(w, run.gid);
+	assert_string_equal(verdict(&why), "hard_limit");
+	assert_true(has(&why, "attempt_hard_limit"));
+	says(step(&why, "late_result", 0)->text, "fence 2 succeeded");
+}
+
+static void test_a_cancelled_run(void **state)
+{
+	struct world *w = *state;
+	struct ax_run run = trigger(w, make_task(w, "@hourly", NULL), "");
+	run = claim(w);
+	report(w, "w1", AX_ITEM_STARTED, &run);
+	assert_int_equal(ax_run_cancel(&w->ctx, run.gid, "wrong day", &run, NULL), AX_OK);
+	struct ax_why why = why_run(w, run.gid);
+	assert_string_equal(verdict(&why), "cancelling");
+	says(answer(&why), "not told yet");
+	result(w, "w1", &run, AX_OUTCOME_CANCELLED);
+	why = why_run(w, run.gid);
+	assert_string_equal(verdict(&why), "cancelled");
+}
+
+static void test_a_second_gid_for_one_fire_is_a_fault(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "* * * * *", NULL);
+	go(w, 60000);
+	struct ax_run first = claim(w);
+	go(w, 60000);
+	struct ax_run second = find_run(w, id, AX_RUN_WAITING, 0);
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, cover_first_minute, &second, NULL), AX_OK);
+	struct ax_why why = why_run(w, first.gid);
+	assert_string_equal(verdict(&why), "duplicate");
+	says(answer(&why), number(w, second.gid));
+	why = why_task(w, id, T0 + 60000);
+	assert_string_equal(verdict(&why), "duplicate");
+}
+
+/* --- tasks -------------------------------------------------------------------------------------------------------- */
+
+static void test_the_fire_before_an_instant(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "30 2 * * *", NULL);
+	go(w, INT64_C(9000000)); /* 02:30 */
+	struct ax_run run = claim(w);
+	result(w, "w1", &run, AX_OUTCOME_SUCCESS);
+	go(w, 3600000);
+	register_worker(w, "w1", "i1", 10);
+	struct ax_why why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "ran");
+	says(answer(&why), number(w, run.gid));
+	says(step(&why, "fire_after", 0)->text, "2026-06-02T02:30:00Z");
+	assert_true(has(&why, "backlog")); /* every rule was asked and holds */
+	why = why_task(w, id, w->now + 2 * INT64_C(86400000));
+	assert_string_equal(verdict(&why), "not_due_yet");
+	says(answer(&why), "2026-06-03T02:30:00Z");
+	why = why_task(w, id, T0 + 1000);
+	assert_string_equal(verdict(&why), "no_fire_yet");
+	why = why_task(w, id, T0 - 1000);
+	assert_string_equal(verdict(&why), "before_task");
+}
+
+static void test_skipped_by_overlap_and_by_misfire(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "* * * * *", overlap_skip);
+	go(w, 60000);
+	struct ax_run run = claim(w);
+	go(w, 60000);
+	struct ax_why why = why_task(w, id, T0 + 120000);
+	assert_string_equal(verdict(&why), "skipped");
+	says(answer(&why), "SKIPPED, overlap");
+	says(answer(&why), number(w, run.gid));
+	why = why_run(w, find_run(w, id, AX_RUN_SKIPPED, 0).gid);
+	assert_string_equal(verdict(&why), "skipped_overlap");
+	int64_t other = make_task(w, "* * * * *", misfire_skip);
+	go_quiet(w, 5 * 60000 + 30000);
+	go(w, 0);
+	why = why_task(w, other, T0 + 4 * 60000);
+	assert_string_equal(verdict(&why), "skipped");
+	why = why_run(w, find_run(w, other, AX_RUN_SKIPPED, 0).gid);
+	assert_string_equal(verdict(&why), "skipped_misfire");
+}
+
+static void test_missed_then_run_by_a_person(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "@hourly", NULL);
+	go_quiet(w, 3600000 + 1200000);
+	go(w, 0);
+	struct ax_run missed = find_run(w, id, AX_RUN_MISSED, 0);
+	struct ax_why why = why_run(w, missed.gid);
+	assert_string_equal(verdict(&why), "missed");
+	says(answer(&why), "a person must decide");
+	why = why_task(w, id, T0 + 3600000);
+	assert_string_equal(verdict(&why), "missed");
+	struct ax_runs made;
+	assert_int_equal(ax_run_resolve_missed(&w->ctx, missed.gid, AX_MISSED_RUN, "", &missed, &made, NULL), AX_OK);
+	why = why_run(w, missed.gid);
+	assert_string_equal(verdict(&why), "missed_run");
+	says(step(&why, "made_up_of", 0)->text, number(w, made.at[0].gid));
+	why = why_run(w, made.at[0].gid);
+	assert_true(has(&why, "made_up"));
+	assert_false(has(&why, "duplicate"));
+	why = why_task(w, id, T0 + 3600000);
+	assert_string_equal(verdict(&why), "waiting");
+	says(answer(&why), number(w, made.at[0].gid));
+}
+
+static void test_paused_created_and_exhausted_tasks(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "* * * * *", NULL);
+	go(w, 60000);
+	struct ax_run run = claim(w);
+	result(w, "w1", &run, AX_OUTCOME_SUCCESS);
+	go(w, 1000);
+	set_status(w, id, AX_TASK_PAUSED);
+	go(w, 600000);
+	struct ax_why why = why_task(w, id, w->now - 1000);
+	assert_string_equal(verdict(&why), "paused");
+	says(answer(&why), "from 2026-06-01T00:01:01Z on");
+	says(answer(&why), "2026-06-01T00:11:00Z was not demanded");
+	why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "paused");
+	why = why_task(w, id, T0 + 60500);
+	assert_string_equal(verdict(&why), "ran");
+	int64_t once = make_task(w, "@at 2026-06-01T00:15:00Z", NULL);
+	go(w, 240000);
+	run = claim(w);
+	result(w, "w1", &run, AX_OUTCOME_SUCCESS);
+	why = why_task(w, once, w->now);
+	assert_string_equal(verdict(&why), "exhausted");
+	assert_true(has(&why, "ran"));
+}
+
+static void test_a_fire_without_a_trace_is_a_fault(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "* * * * *", NULL);
+	go_quiet(w, 60000);
+	register_worker(w, "w1", "i1", 10);
+	struct ax_why why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "being_made");
+	go_quiet(w, 20000);
+	why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "scheduler_late");
+	says(answer(&why), "20 s");
+	struct ax_task task = task_row(w, id);
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, forget_first_minute, &task, NULL), AX_OK);
+	why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "nothing");
+	assert_int_equal(why.steps[why.answer].mark, AX_WHY_FAIL);
+}
+
+static void test_tasks_without_a_schedule_and_after(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "", NULL);
+	struct ax_why why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "no_schedule");
+	says(answer(&why), "none was asked for");
+	struct ax_run run = trigger(w, id, "");
+	why = why_task(w, id, w->now);
+	says(answer(&why), number(w, run.gid));
+	run = claim(w);
+	result(w, "w1", &run, AX_OUTCOME_SUCCESS);
+	int64_t after = make_task(w, "@after 30s", NULL);
+	go(w, 30000);
+	run = claim(w);
+	why = why_task(w, after, w->now);
+	assert_string_equal(verdict(&why), "ran");
+	says(answer(&why), number(w, run.gid));
+	why = why_run(w, run.gid);
+	assert_int_equal(step(&why, "fire", 0)->mark, AX_WHY_OK);
+}
+
+static void test_no_worker_for_a_task_whose_last_fire_ran(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "@hourly", NULL);
+	go(w, 3600000);
+	struct ax_run run = claim(w);
+	result(w, "w1", &run, AX_OUTCOME_SUCCESS);
+	go(w, 60000);
+	struct ax_why why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "worker");
+	assert_true(has(&why, "ran"));
+}
+
+static void test_what_is_not_there(void **state)
+{
+	struct world *w = *state;
+	struct ask ask = { .w = w, .gid = 12345, .task_id = 12345, .at = w->now };
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, ask_run, &ask, NULL), AX_NOT_FOUND);
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, ask_task, &ask, NULL), AX_NOT_FOUND);
+	/* a deleted task's runs can still be asked about */
+	int64_t id = make_task(w, "* * * * *", NULL);
+	go(w, 60000);
+	struct ax_run run = claim(w);
+	result(w, "w1", &run, AX_OUTCOME_SUCCESS);
+	assert_int_equal(ax_task_delete(&w->ctx, id, false, "test", NULL), AX_OK);
+	struct ax_why why = why_run(w, run.gid);
+	assert_string_equal(verdict(&why), "success");
+	says(why.subject, "(deleted)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, world_up, world_down)
+		T(test_a_fire_on_time_that_succeeds),
+		T(test_by_hand_by_key_and_rerun),
+		T(test_a_gap_makes_a_run_late_that_covers_the_others),
+		T(test_waiting_for_another_run),
+		T(test_the_rules_of_giving_out_in_order),
+		T(test_backlog),
+		T(test_no_worker_offers_the_executor),
+		T(test_a_paused_task_holds_its_runs),
+		T(test_failures_and_their_retries),
+		T(test_a_bounce_counts_for_nothing),
+		T(test_a_lost_attempt_and_its_late_result),
+		T(test_a_late_success_that_counts),
+		T(test_the_hard_limit_and_what_came_after_it),
+		T(test_a_cancelled_run),
+		T(test_a_second_gid_for_one_fire_is_a_fault),
+		T(test_the_fire_before_an_instant),
+		T(test_skipped_by_overlap_and_by_misfire),
+		T(test_missed_then_run_by_a_person),
+		T(test_paused_created_and_exhausted_tasks),
+		T(test_a_fire_without_a_trace_is_a_fault),
+		T(test_tasks_without_a_schedule_and_after),
+		T(test_no_worker_for_a_task_whose_last_fire_ran),
+		T(test_what_is_not_there),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
