@@ -402,3 +402,19 @@ enum ax_status ax_schedule_first(struct ax_ctx *ctx, struct ax_task *task, int64
 		task->exhausted = true;
 	return AX_OK;
 }
+
+enum ax_status ax_epoch_append(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err)
+{
+	struct ax_epoch epoch = {
+		.task_id = task->id,
+		.from_time = AX_MAX(now, task->last_trigger_time), /* the clock may have gone back over fires */
+		.enabled = task->status == AX_TASK_ENABLED,
+		.cron_expr = task->def.cron_expr,
+		.dialect = task->def.dialect,
+		.time_zone = task->def.time_zone,
+		.anchor_time = task->anchor_time,
+		.tzdata = ax_zones_version(ctx->zones),
+	};
+	return task->def.task_type == AX_TASK_SCHEDULED ? tx->ops->epoch_append(tx, &epoch, err) : AX_OK;
+}

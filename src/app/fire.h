@@ -41,4 +41,8 @@ enum ax_status ax_schedule_after(
 /* The first fire of the task after `now`, set in its columns (not stored): for tasks just enabled or changed. */
 enum ax_status ax_schedule_first(struct ax_ctx *ctx, struct ax_task *task, int64_t now, struct ax_err *err);
 
+/* Writes what the task's schedule demands from `now` on: after every change of schedule, status or zone data. */
+enum ax_status ax_epoch_append(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err);
+
 #endif

@@ -100,23 +100,6 @@ enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, 
 	return status;
 }
 
-/* What a change of the rule means from now on. */
-static enum ax_status append_epoch(
-	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err)
-{
-	struct ax_epoch epoch = {
-		.task_id = task->id,
-		.from_time = AX_MAX(now, task->last_trigger_time), /* the clock may have gone back over fires */
-		.enabled = task->status == AX_TASK_ENABLED,
-		.cron_expr = task->def.cron_expr,
-		.dialect = task->def.dialect,
-		.time_zone = task->def.time_zone,
-		.anchor_time = task->anchor_time,
-		.tzdata = ax_zones_version(ctx->zones),
-	};
-	return task->def.task_type == AX_TASK_SCHEDULED ? tx->ops->epoch_append(tx, &epoch, err) : AX_OK;
-}
-
 static enum ax_status append_version(struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
 {
 	struct ax_task_version version = {
@@ -177,7 +160,7 @@ static enum ax_status create_one(struct create *c, struct ax_tx *tx, int i, stru
 	if (status == AX_OK)
 		status = append_version(tx, task, err);
 	if (status == AX_OK)
-		status = append_epoch(c->ctx, tx, task, c->now, err);
+		status = ax_epoch_append(c->ctx, tx, task, c->now, err);
 	c->ctx->notify->ops->task_changed(c->ctx->notify, task->id);
 	return status;
 }
@@ -248,8 +231,13 @@ static bool same_schedule(const struct ax_task_def *a, const struct ax_task_def 
 static enum ax_status reschedule(struct edit *e, struct ax_tx *tx, struct ax_task *task, struct ax_err *err)
 {
 	struct ax_runs live = { 0 };
+	struct ax_schedule schedule;
+	const struct ax_tz *tz;
 	enum ax_status status = ax_schedule_first(e->ctx, task, e->now, err);
-	if (status == AX_OK && strncmp(task->def.cron_expr, "@after", 6) == 0)
+	if (status != AX_OK || task->next_trigger_time == 0)
+		return status;
+	status = ax_schedule_of(e->ctx, &task->def, &schedule, &tz, err);
+	if (status == AX_OK && schedule.kind == AX_SCHEDULE_AFTER)
 		status = tx->ops->runs_live(tx, task->id, false, 1, &live, err);
 	if (live.n > 0)
 		task->next_trigger_time = 0;
@@ -292,7 +280,7 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (status == AX_OK)
 		status = append_version(tx, &task, err);
 	if (status == AX_OK && changed)
-		status = append_epoch(e->ctx, tx, &task, e->now, err);
+		status = ax_epoch_append(e->ctx, tx, &task, e->now, err);
 	if (status == AX_OK) /* the overlap rule may be wider now */
 		status = ax_release_held(e->ctx, tx, &task, err);
 	e->ctx->notify->ops->task_changed(e->ctx->notify, task.id);
@@ -361,7 +349,7 @@ static enum ax_status set_status(struct ax_tx *tx, void *arg, struct ax_err *err
 		if (status == AX_OK)
 			status = tx->ops->task_update(tx, &task, task.version, old_next, err);
 		if (status == AX_OK)
-			status = append_epoch(e->ctx, tx, &task, e->now, err);
+			status = ax_epoch_append(e->ctx, tx, &task, e->now, err);
 		e->ctx->notify->ops->task_changed(e->ctx->notify, task.id);
 		*e->ret = task;
 	}
@@ -409,7 +397,7 @@ static enum ax_status remove_task(struct ax_tx *tx, void *arg, struct ax_err *er
 		task.updated_by = e->actor;
 		status = tx->ops->task_update(tx, &task, task.version, old_next, err);
 		if (status == AX_OK)
-			status = append_epoch(e->ctx, tx, &task, e->now, err);
+			status = ax_epoch_append(e->ctx, tx, &task, e->now, err);
 	}
 	if (status == AX_OK)
 		status = ax_cancel_runs(e->ctx, tx, &pending, "task_deleted", e->now, err);

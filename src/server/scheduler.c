@@ -6,12 +6,15 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "adapters/zoneinfo/zoneinfo.h"
+#include "app/rezone.h"
 #include "app/tick.h"
 #include "server/server.h"
 
 enum {
 	LOOK_MS = 1000,          /* at least so often */
 	CHORES_MS = 3600 * 1000, /* retention, expired credentials */
+	ZONES_MS = 60 * 1000,    /* new zone data */
 };
 
 struct tick_errand {
@@ -98,22 +101,12 @@ struct chore_errand {
 	struct ax_err err;
 };
 
-static enum ax_status expire(struct ax_tx *tx, void *arg, struct ax_err *err)
-{
-	const int64_t *now = arg;
-	enum ax_status status = tx->ops->tokens_expire(tx, *now, NULL, err);
-	return status == AX_OK ? tx->ops->idem_purge(tx, *now, err) : status;
-}
-
 static void run_chores(struct ax_errand *errand, struct ax_side *side)
 {
 	struct chore_errand *c = (struct chore_errand *)errand;
 	struct ax_arena *own = side->ctx->arena;
 	side->ctx->arena = &c->arena;
-	int64_t now = ax_now_ms(side->ctx->clock);
-	c->status = ax_store_run(side->store, &c->arena, expire, &now, &c->err);
-	if (c->status == AX_OK)
-		c->status = ax_retain(side->ctx, c->server->config.retention_ms, &c->deleted, &c->err);
+	c->status = ax_retain(side->ctx, c->server->config.retention_ms, &c->deleted, &c->err);
 	side->ctx->arena = own;
 }
 
@@ -140,6 +133,69 @@ static void post_chores(struct ax_server *server)
 	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &c->errand);
 }
 
+/* --- zone data ---------------------------------------------------------------------------------------------------- */
+
+struct zones_errand {
+	struct ax_errand errand;
+	struct ax_server *server;
+	struct ax_arena arena;
+	char **names; /* of zones with new data, NULL-terminated */
+	int tasks;
+	enum ax_status status;
+	struct ax_err err;
+};
+
+static void run_zones(struct ax_errand *errand, struct ax_side *side)
+{
+	struct zones_errand *z = (struct zones_errand *)errand;
+	struct ax_arena *own = side->ctx->arena;
+	side->ctx->arena = &z->arena;
+	for (char **name = z->names; *name != NULL && z->status == AX_OK; name++) {
+		int tasks;
+		z->status = ax_rezone(side->ctx, *name, &tasks, &z->err);
+		z->tasks += tasks;
+	}
+	side->ctx->arena = own;
+}
+
+static void post_zones(struct ax_server *server, char **names);
+
+static void zones_done(struct ax_errand *errand)
+{
+	struct zones_errand *z = (struct zones_errand *)errand;
+	struct ax_server *server = z->server;
+	bool again = z->status != AX_OK || errand->commit != AX_OK;
+	if (again)
+		ax_log_text(&server->log, AX_LOG_ERROR, "rezone_failed", "message", z->err.msg);
+	else
+		ax_log_event(&server->log, AX_LOG_INFO, "zone_data_changed", "\"tzdata\":\"%s\",\"tasks\":%d",
+			ax_zones_version(server->zones), z->tasks);
+	if (again && !server->scheduler.stopped)
+		post_zones(server, z->names);
+	else
+		free(z->names);
+	ax_arena_done(&z->arena);
+	free(z);
+}
+
+static void post_zones(struct ax_server *server, char **names)
+{
+	struct zones_errand *z = ax_malloc(sizeof *z);
+	z->errand = (struct ax_errand){ .run = run_zones, .done = zones_done };
+	z->server = server;
+	z->names = names;
+	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &z->errand);
+}
+
+static void look_at_zones(struct ax_server *server)
+{
+	char **names;
+	if (ax_zoneinfo_recheck(server->zones, &names) > 0)
+		post_zones(server, names);
+	else
+		free(names);
+}
+
 /* --- the timer ---------------------------------------------------------------------------------------------------- */
 
 static void on_timer(uv_poll_t *poll, int status, int events)
@@ -157,6 +213,10 @@ static void on_timer(uv_poll_t *poll, int status, int events)
 		s->chores_mono_ms = mono;
 		post_chores(server);
 	}
+	if (mono - s->zones_mono_ms >= ZONES_MS) {
+		s->zones_mono_ms = mono;
+		look_at_zones(server);
+	}
 	arm(server, 0);
 	ax_scheduler_look(server);
 }
@@ -171,6 +231,7 @@ enum ax_status ax_scheduler_start(struct ax_server *server, struct ax_err *err)
 	s->poll.data = server;
 	AX_ASSERT(uv_poll_start(&s->poll, UV_READABLE, on_timer) == 0);
 	s->chores_mono_ms = ax_mono_ms(&server->clock.port) - CHORES_MS;
+	s->zones_mono_ms = ax_mono_ms(&server->clock.port);
 	server->metrics.tick_ms = ax_mono_ms(&server->clock.port);
 	server->metrics.commit_ms = server->metrics.tick_ms;
 	arm(server, 0);

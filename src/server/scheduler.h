@@ -21,6 +21,7 @@ struct ax_scheduler {
 	bool stopped;
 	int64_t armed_ms;       /* the timer's instant */
 	int64_t chores_mono_ms; /* when the hourly chores were done last */
+	int64_t zones_mono_ms;  /* when the zone files were looked at last */
 };
 
 AX_MUST_USE enum ax_status ax_scheduler_start(struct ax_server *server, struct ax_err *err);

@@ -2,6 +2,11 @@
 
 #include "world.h"
 
+#include <stdio.h>
+
+#include "port/mem_store.h"
+
+#include "app/rezone.h"
 #include "app/runs.h"
 #include "app/tasks.h"
 
@@ -304,6 +309,56 @@ static void test_a_delayed_run_comes_due(void **state)
 	assert_int_equal(poll(w, "w1", "i1", 1, &order, NULL), 1);
 }
 
+/* A zone file with one rule for all time, as `zic` writes it: an empty version-1 block, then version 2 with a footer.
+ */
+static struct ax_tz *fixed_zone(const char *footer)
+{
+	unsigned char file[160] = { 0 };
+	static const unsigned char header[] = { 'T', 'Z', 'i', 'f', '2' };
+	memcpy(file, header, sizeof(header));
+	file[39] = 1; /* one type */
+	file[43] = 4; /* four characters of names */
+	size_t block = 44 + 6 + 4;
+	memcpy(file + 44 + 6, "XXX", 4);
+	memcpy(file + block, file, block);
+	size_t n = block * 2;
+	n += (size_t)sprintf((char *)file + n, "\n%s\n", footer);
+	struct ax_tz *tz;
+	struct ax_err err = { 0 };
+	if (ax_tz_parse("Test/Moving", file, n, &tz, &err) != AX_OK)
+		fail_msg("%s", err.msg);
+	return tz;
+}
+
+static void in_moving(struct ax_task_def *def)
+{
+	def->time_zone = "Test/Moving";
+}
+
+static void test_new_zone_data_move_the_next_fire(void **state)
+{
+	struct world *w = *state;
+	struct ax_tz *before = fixed_zone("XXX0"), *after = fixed_zone("XXX-2");
+	int tasks;
+	w->moving = before;
+	int64_t id = make_task(w, "0 12 * * *", in_moving), other = make_task(w, "0 12 * * *", NULL);
+	int64_t every = make_task(w, "@every 7h", in_moving);
+	assert_int_equal(task_row(w, id).next_trigger_time, T0 + 12 * 3600000);
+	w->moving = after;
+	assert_int_equal(ax_rezone(&w->ctx, "Test/Moving", &tasks, NULL), AX_OK);
+	assert_int_equal(tasks, 1);
+	assert_int_equal(task_row(w, id).next_trigger_time, T0 + 10 * 3600000);
+	assert_int_equal(task_row(w, other).next_trigger_time, T0 + 12 * 3600000);
+	assert_int_equal(task_row(w, every).next_trigger_time, T0 + 7 * 3600000);
+	const struct ax_epoch *epoch;
+	int epochs = 0;
+	for (size_t i = 0; (epoch = ax_mem_store_at(w->mem, &ax_epoch_row, i)) != NULL; i++)
+		epochs += epoch->task_id == id;
+	assert_int_equal(epochs, 2);
+	ax_tz_free(before);
+	ax_tz_free(after);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +382,7 @@ int main(void)
 		T(test_fires_while_paused_are_not_late),
 		T(test_a_person_decides_about_missed_fires),
 		T(test_a_delayed_run_comes_due),
+		T(test_new_zone_data_move_the_next_fire),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@ struct world {
 	struct ax_notify notify;
 	struct ax_log log;
 	struct ax_zones zones;
+	const struct ax_tz *moving; /* data of the zone "Test/Moving"; NULL = there is none */
 	int64_t now;
 	uint64_t random;
 };
