@@ -274,10 +274,12 @@ static void ended(struct ax_why_case *c)
 	while (i + 1 < AX_COUNT(ends) &&
 		(ends[i].state != run->status || (ends[i].reason != NULL && strcmp(ends[i].reason, run->reason) != 0)))
 		i++;
+	const char *tries = run->fence == 0
+		? "" /* it never got as far */
+		: AX_SAY(c, " after %" PRId64 " retries and %" PRId64 " losses", run->retry_times, run->lost_times);
 	ax_why_add(c, run->end_time, ends[i].mark, ends[i].code,
-		AX_SAY(c, "It ended as %s at %s after %" PRId64 " retries and %" PRId64 " losses: %s%s.",
-			ax_run_state_name(run->status), ax_why_at(c, run->end_time), run->retry_times, run->lost_times,
-			ends[i].text, ax_why_quote(c, run->result_msg)));
+		AX_SAY(c, "It ended as %s at %s%s: %s%s.", ax_run_state_name(run->status), ax_why_at(c, run->end_time),
+			tries, ends[i].text, ax_why_quote(c, run->result_msg)));
 	ax_why_answer(c);
 }
 

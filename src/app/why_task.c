@@ -125,7 +125,7 @@ static void tell_next(struct look *look)
 	size_t n = ax_schedule_preview(&schedule, tz, rule->anchor_time, look->at, INT64_MAX, fires, AX_COUNT(fires));
 	for (size_t i = 0; i < n; i++) {
 		ax_why_add(c, fires[i].ms, AX_WHY_INFO, fires[i].fires ? "fire_after" : "gap",
-			AX_SAY(c, "%s %s%s%s.", fires[i].fires ? "The fire after it is at" : "No fire is at",
+			AX_SAY(c, "%s %s%s%s.", fires[i].fires ? "The next fire after that is at" : "No fire is at",
 				ax_why_at(c, fires[i].ms), note_of(look, &fires[i]),
 				rule->enabled ? "" : ", if the task is enabled by then"));
 		if (fires[i].fires)

@@ -2,7 +2,7 @@
 
 import { call, type Call } from './client'
 import type {
-	Group, Json, Output, Page, Preview, Run, RunDetail, Session, Task, TaskDefinition, TaskVersion, Worker,
+	Group, Json, Output, Page, Preview, Run, RunDetail, Session, Task, TaskDefinition, TaskVersion, Why, Worker,
 } from './types'
 
 export * from './types'
@@ -34,12 +34,14 @@ export const api = {
 	trigger: (id: string, body: { params?: Json; delay_ms?: number; run_at?: number; dedup_key?: string }, key: string) =>
 		post<Run>(`/tasks/${seg(id)}/runs`, body, key),
 	next: (id: string, n = 10) => get<Preview>(`/tasks/${seg(id)}/next`, { n }),
+	taskWhy: (id: string) => get<Why>(`/tasks/${seg(id)}/why`),
 	versions: (id: string) => get<Page<TaskVersion>>(`/tasks/${seg(id)}/versions`),
 	preview: (body: { cron_expr: string; dialect?: string; time_zone?: string; n?: number }, signal?: AbortSignal) =>
 		call<Preview>('/schedules/preview', { method: 'POST', body, signal }),
 
 	runs: (query: Call['query'], signal?: AbortSignal) => get<Page<Run>>('/runs', query, signal),
 	run: (gid: string) => get<RunDetail>(`/runs/${seg(gid)}`),
+	runWhy: (gid: string) => get<Why>(`/runs/${seg(gid)}/why`),
 	output: (gid: string, query: { fence?: number; after_seq?: number }) =>
 		get<Output>(`/runs/${seg(gid)}/output`, query),
 	cancelRun: (gid: string, reason: string) => post<Run>(`/runs/${seg(gid)}/cancel`, reason ? { reason } : {}),

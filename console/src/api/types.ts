@@ -157,6 +157,14 @@ export interface RunDetail extends Run {
 	timeline: { time: number; event: string; text: string }[]
 }
 
+/** Why a run or a task does what it does: docs/why.md. */
+export interface Why {
+	subject: string
+	answer: string
+	verdict: string
+	steps: { time: number | null; mark: 'ok' | 'fail' | 'info'; code: string; text: string }[]
+}
+
 export interface OutputChunk {
 	fence: number
 	seq: number

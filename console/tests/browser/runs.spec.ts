@@ -48,6 +48,21 @@ test('a cancel is asked, then seen to have stopped', async ({ page, api }) => {
 	await expect(page.getByRole('button', { name: 'Run again' })).toBeVisible()
 })
 
+test('a run and a task say why', async ({ page, api }) => {
+	const { id } = await api.scriptTask(unique('wonders'), 'exit 3')
+	const { gid } = await api.post<{ gid: string }>(`/tasks/${id}/runs`)
+	await api.runIn(gid, 'FAILED')
+	await page.goto(`/#/runs/${gid}`)
+	const chain = page.locator('section', { has: page.locator('.why-steps') })
+	await expect(chain.locator('p code')).toHaveText('failed')
+	await expect(chain.locator('.why-steps .fail')).toContainText('no retry is left')
+	await page.goto(`/#/tasks/${id}?tab=why`)
+	await expect(chain.locator('p code')).toHaveText('no_fire_yet')
+	await expect(chain).toContainText('The next fire is at')
+	await page.getByText('Next fires').click()
+	await expect(chain).toHaveCount(0)
+})
+
 test('a failure says why, and running it again makes a new run of it', async ({ page, api }) => {
 	const { id } = await api.scriptTask(unique('fails'), 'echo oh; exit 3')
 	const { gid } = await api.post<{ gid: string }>(`/tasks/${id}/runs`)
