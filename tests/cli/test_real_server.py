@@ -71,6 +71,17 @@ def test_failure_and_cancel(dev):
     dev("run", "retry", gid, code=6)
 
 
+def test_why(dev):
+    dev("task", "create", "nobodys", "--type", "delay", "--executor", "rare")
+    run = dev("task", "trigger", "nobodys", "--json").json
+    out = dev("why", run["gid"]).out
+    assert out.startswith(f"run {run['gid']} of default/nobodys: worker\n") and "FAIL" in out
+    assert dev("why", "default/nobodys", "--at", "now", "--json").json["verdict"] == "no_schedule"
+    dev("why", str(int(run["gid"]) - 1), code=5)
+    dev("run", "cancel", run["gid"])
+    assert dev("why", run["gid"], "--json").json["verdict"] == "cancelled"
+
+
 def test_refusals(dev):
     assert "never_fires" in dev("task", "create", "never", "--cron", "0 0 31 2 *", "--script", "x", code=2).err
     assert "cron_expr" in dev("task", "create", "wrong", "--cron", "nonsense", "--script", "x", code=2).err
