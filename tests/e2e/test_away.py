@@ -2,7 +2,7 @@
 
 import pytest
 
-from ax_world import now_ms, wait_for
+from ax_world import FAKETIME, Clock, now_ms, wait_for
 
 AWAY_S = 90  # longer than a lease and than the time after which a worker ends its own work
 
@@ -46,6 +46,38 @@ def test_results_survive_an_absence(world):
     for run in [r for n, r in enumerate(finish) if n % 3]:
         server.api("POST", f"/runs/{run['gid']}/cancel", {})
     assert server.get("/groups/default")["running"] == 0
+    assert worker.term() == 0 and server.term() == 0
+    code, said = world.check(server, worker)
+    assert code == 0, said
+
+
+@pytest.mark.skipif(not FAKETIME.exists(), reason="libfaketime is not installed")
+def test_an_hour_by_the_clock_of_the_server(world):
+    """The worker's results are an hour old for the server; fires beyond the window are missed, none is lost."""
+    clock = Clock(world)
+    server = world.server(env=clock.env)
+    worker = world.worker(server)
+    gate = world.folder / "gate"
+    runs = [server.trigger(server.task(f"held-{n}", timeout_seconds=1800, script=f"until [ -e {gate} ]; do sleep 0.05; done; echo {n}"))
+            for n in range(20)]
+    task = server.task("minutes", script="true", cron_expr="* * * * *", window_seconds=600)
+    for run in runs:
+        server.wait_run(run, "RUNNING")
+    server.kill()
+    clock.set(3600)
+    gate.write_text("")
+    wait_for(lambda: not world.task_processes(), 15, world.task_processes)
+    server.start()
+    for n, run in enumerate(runs):
+        ended = server.wait_run(run, "SUCCESS", 20)
+        assert (ended["fence"], ended["attempts"][0]["late"]) == (1, None) and server.text(run) == f"{n}\n"
+    missed = wait_for(lambda: server.runs(task, status="MISSED"), 10)
+    assert len(missed) == 1 and 48 <= missed[0]["covers"]["count"] <= 52
+    covering = [r for r in server.runs(task, kind="schedule") if r["covers"]]
+    assert len(covering) == 1 and 8 <= covering[0]["covers"]["count"] <= 10
+    server.quiesce(30)
+    told = server.audit(now_ms() + 3_600_000)
+    assert (told["unexplained"], told["duplicates"]) == (0, 0), told
     assert worker.term() == 0 and server.term() == 0
     code, said = world.check(server, worker)
     assert code == 0, said

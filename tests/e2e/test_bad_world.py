@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from ax_world import FAKETIME, ApiError, now_ms, wait_for
+from ax_world import FAKETIME, ApiError, Clock, now_ms, wait_for
 
 MIB = 1024 * 1024
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a file system of its own needs root")
@@ -172,21 +172,6 @@ def test_a_port_that_is_taken(world):
     first = world.server()
     second = world.server(start=False, name="second", options=["--listen", f"127.0.0.1:{first.port}"])
     refuse_to_start(second, str(first.port))
-
-
-class Clock:
-    """The server's wall clock, in the hands of the test; its monotonic clock stays."""
-
-    def __init__(self, world):
-        self.file = world.folder / "clock"
-        self.set(0)
-        self.env = {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
-                    "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-
-    def set(self, seconds):
-        draft = self.file.with_suffix(".new")
-        draft.write_text(f"{seconds:+d}s\n")
-        os.replace(draft, self.file)
 
 
 @pytest.mark.skipif(not FAKETIME.exists(), reason="libfaketime is not installed")

@@ -402,6 +402,21 @@ class Stub:
         self.httpd.server_close()
 
 
+class Clock:
+    """The server's wall clock, in the hands of the test; its monotonic clock stays."""
+
+    def __init__(self, world):
+        self.file = world.folder / "clock"
+        self.set(0)
+        self.env = {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
+                    "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+    def set(self, seconds):
+        draft = self.file.with_suffix(".new")
+        draft.write_text(f"{seconds:+d}s\n")
+        os.replace(draft, self.file)
+
+
 class Result:
     def __init__(self, done):
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
