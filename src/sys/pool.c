@@ -24,6 +24,7 @@ struct ax_pool {
 	int idle;
 	int threads;
 	int threads_max;
+	bool waking; /* a thread was woken and has not looked at the list yet */
 	bool closing;
 };
 
@@ -34,6 +35,16 @@ static void destroy(struct ax_pool *p)
 	free(p);
 }
 
+/* Whether to signal, after the lock is given back. One thread at a time is woken, and wakes the next when it finds more
+ * than it takes: many short works are then done by a few threads, and long ones still get a thread each. */
+static bool shall_wake(struct ax_pool *p)
+{
+	if (!p->head || p->idle == 0 || p->waking)
+		return false;
+	p->waking = true;
+	return true;
+}
+
 static struct item *wait_for_item(struct ax_pool *p)
 {
 	struct timespec until;
@@ -41,8 +52,10 @@ static struct item *wait_for_item(struct ax_pool *p)
 	until.tv_sec += IDLE_S;
 	p->idle++;
 	int rc = 0;
-	while (!p->head && !p->closing && rc == 0)
+	while (!p->head && !p->closing && rc == 0) {
 		rc = pthread_cond_timedwait(&p->wake, &p->lock, &until);
+		p->waking = false;
+	}
 	p->idle--;
 	struct item *item = p->head;
 	if (item) {
@@ -59,7 +72,10 @@ static void *thread_main(void *arg)
 	struct ax_pool *p = arg;
 	pthread_mutex_lock(&p->lock);
 	for (struct item *item; (item = wait_for_item(p));) {
+		bool wake = shall_wake(p);
 		pthread_mutex_unlock(&p->lock);
+		if (wake)
+			pthread_cond_signal(&p->wake);
 		item->work(item->arg);
 		free(item);
 		pthread_mutex_lock(&p->lock);
@@ -110,9 +126,11 @@ int ax_pool_run(struct ax_pool *p, void (*work)(void *arg), void *arg)
 			p->head = item;
 		p->tail = item;
 		p->waiting++;
-		pthread_cond_signal(&p->wake);
 	}
+	bool wake = shall_wake(p);
 	pthread_mutex_unlock(&p->lock);
+	if (wake)
+		pthread_cond_signal(&p->wake);
 	if (rc)
 		free(item);
 	return rc ? -1 : 0;
