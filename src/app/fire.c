@@ -130,18 +130,22 @@ static enum ax_status store_new(struct ax_ctx *ctx, struct ax_tx *tx, const stru
 	return AX_OK;
 }
 
-enum ax_status ax_run_add_waiting(
-	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run, struct ax_err *err)
+static enum ax_status add_waiting(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
+	bool room, struct ax_err *err)
 {
-	bool room;
-	enum ax_status status = ax_overlap_room(tx, task, &room, err);
-	if (status != AX_OK)
-		return status;
 	run->status = AX_RUN_WAITING;
 	run->hold = room ? AX_HOLD_NONE : AX_HOLD_OVERLAP;
 	if (room && task->status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL)
 		run->hold = AX_HOLD_PAUSED;
 	return store_new(ctx, tx, run, err);
+}
+
+enum ax_status ax_run_add_waiting(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run, struct ax_err *err)
+{
+	bool room;
+	enum ax_status status = ax_overlap_room(tx, task, &room, err);
+	return status == AX_OK ? add_waiting(ctx, tx, task, run, room, err) : status;
 }
 
 /* A run that is over the moment it is written: SKIPPED or MISSED. */
@@ -201,6 +205,8 @@ static enum ax_status fire_one(struct ax_ctx *ctx, struct ax_tx *tx, const struc
 	enum ax_status status = tx->ops->runs_live(tx, task->id, true, (int)enough + AX_BATCH, &live, err);
 	if (status != AX_OK)
 		return status;
+	if (live.n == 0)
+		return add_waiting(ctx, tx, task, run, true, err);
 	bool joined = false;
 	bool lines_up = task->def.overlap == AX_OVERLAP_QUEUE || task->def.overlap == AX_OVERLAP_ALLOW;
 	bool made_up_each = task->def.misfire == AX_MISFIRE_FIRE_ALL && run->trigger_time < now - AX_LATE_MS;
