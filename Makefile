@@ -70,7 +70,7 @@ CC_release = gcc
 CC_gcc = gcc
 
 build-%: build/%/build.ninja
-	@ninja -C build/$* --quiet
+	@ninja -C build/$*
 
 build/%/build.ninja:
 	@mkdir -p build; CC=$(or $(CC_$*),clang) meson setup build/$* $(OPTIONS_$*) >build/setup-$*.log 2>&1 || \

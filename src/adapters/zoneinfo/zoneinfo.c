@@ -13,7 +13,6 @@
 #include "base/num.h"
 #include "base/table.h"
 
-
 enum { max_file_bytes = 1 << 20 };
 
 /* What tells one edition of a file from another. */
