@@ -49,7 +49,7 @@ lint: setup-test build-clang ## clang-format, clang-tidy, shellcheck
 docs: build-gcc ## write the generated parts of docs/ anew
 	@tools/docs --write
 
-install: build-release ## install below PREFIX (/usr/local); DESTDIR is honoured
+install: build ## install below PREFIX (/usr/local); DESTDIR is honoured
 	@meson configure build/release -Dprefix=$(PREFIX)
 	@meson install -C build/release --no-rebuild
 
