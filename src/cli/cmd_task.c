@@ -365,7 +365,8 @@ static const struct ax_opt pause_opts[] = {
 	{ 0 },
 };
 static const struct ax_opt delete_opts[] = {
-	{ "force", NULL, NULL, "cancel its live runs first" },
+	{ "force", NULL, NULL,
+		"pause it and cancel its live runs; when workers hold some, delete again once they stopped" },
 	{ 0 },
 };
 
