@@ -26,7 +26,7 @@ enum {
 	AX_PARAM_MAX = 65536,
 	AX_MESSAGE_MAX = 4000,
 	AX_OUTPUT_CHUNK_MAX = 65536,
-	AX_OUTPUT_KEEP = 1048576, /* bytes of output kept per attempt … */
+	AX_OUTPUT_KEEP = 1048576,     /* bytes of output kept per attempt … */
 	AX_OUTPUT_KEEP_HEAD = 262144, /* … of which so many from its beginning, the others from its end */
 	AX_REPORT_ITEMS_MAX = 1000,
 	AX_POLL_GROUPS_MAX = 64,
