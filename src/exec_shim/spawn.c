@@ -25,10 +25,18 @@ _Noreturn static void fail(int report_fd, int stage)
 	_exit(127);
 }
 
+/* Asks the kernel itself: libc's signal() does not touch the two signals that it keeps for threads, and a parent that
+ * was started by posix_spawn() may have them ignored. */
 static void reset_signals(void)
 {
-	for (int sig = 1; sig < NSIG; sig++)
-		signal(sig, SIG_DFL); /* fails for KILL, STOP and libc's own: they are at their default anyway */
+	static const struct {
+		void (*handler)(int);
+		unsigned long flags;
+		void (*restorer)(void);
+		unsigned long mask[2];
+	} standard = { .handler = SIG_DFL };
+	for (int sig = 1; sig <= 64; sig++)
+		(void)syscall(SYS_rt_sigaction, sig, &standard, NULL, (size_t)8); /* KILL and STOP refuse */
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
