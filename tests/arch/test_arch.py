@@ -1,5 +1,6 @@
 """Holds the rules against the tree, and each rule against a tree in which it is broken."""
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -160,6 +161,21 @@ def test_headers_sees_one_that_leans(tmp_path):
     header = tmp_path / "leans.h"
     header.write_text("int f(uint32_t n);\n")
     assert "uint32_t" in compile_header(header, [])
+
+
+# ---- mutants
+
+
+def test_mutants_match():
+    """tools/mutants says the same, but later: who moves a guard learns of it here."""
+    spec = importlib.util.spec_from_file_location("mutants", ROOT / "tests/mutants/mutants.py")
+    mutants = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(mutants)
+    assert len(mutants.MUTANTS) >= 14
+    found = [f"{mutant.name}: {name} has its old text {(ROOT / name).read_text().count(old)} times"
+             for mutant in mutants.MUTANTS for name, old, new in mutant.edits
+             if (ROOT / name).read_text().count(old) != 1 or new == old]
+    assert not found, "\n".join(found)
 
 
 # ---- units

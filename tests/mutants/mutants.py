@@ -58,7 +58,7 @@ MUTANTS = [
     mutant("change-does-not-settle", "what was due before a change is accounted for under the old rule",
            (TASKS, "return status == AX_OK ? ax_fire_settle(e->ctx, tx, ret, e->now, err) : status;", "return status;")),
     mutant("epoch-not-appended", "the audit learns of every change of the rule",
-           (TASKS, "\tif (status == AX_OK && changed)\n\t\tstatus = append_epoch(e->ctx, tx, &task, e->now, err);\n", "")),
+           (TASKS, "\tif (status == AX_OK && changed)\n\t\tstatus = ax_epoch_append(e->ctx, tx, &task, e->now, err);\n", "")),
     mutant("back-over-fires", "fires only go forward, whatever the clock does",
            (FIRE, "\tint64_t after = AX_MAX(now, task->last_trigger_time);\n", "\tint64_t after = now;\n")),
     # ---- every live state is left
