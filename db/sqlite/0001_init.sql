@@ -138,7 +138,7 @@ CREATE TABLE ax_task_log (
 -- Live rows are found by indexes that ended rows are not part of.
 CREATE INDEX ax_task_log_open ON ax_task_log (gid, status) WHERE status < 10;
 -- (A list of more than two numbers would be built as a table for every row that is written.)
-CREATE INDEX ax_task_log_live ON ax_task_log (task_id, gid) WHERE status >= 1 AND status <= 4;
+CREATE INDEX ax_task_log_live ON ax_task_log (task_id, gid, hold) WHERE status >= 1 AND status <= 4;
 CREATE INDEX ax_task_log_pending ON ax_task_log (task_id, gid) WHERE status = 0;
 CREATE INDEX ax_task_log_held ON ax_task_log (task_id, gid) WHERE status = 1 AND hold = 1;
 CREATE INDEX ax_task_log_waiting ON ax_task_log (group_key, hold, executor_key, rank, gid) WHERE status = 1;

@@ -95,26 +95,25 @@ static const char *fire_key(struct ax_ctx *ctx, int64_t fire)
 	return ax_sprintf(ctx->arena, "%" PRId64, fire);
 }
 
-/* Runs of the task that are live and not held back by the overlap rule; counts no further than `enough`. */
-static enum ax_status count_active(
-	struct ax_tx *tx, int64_t task_id, int64_t enough, bool *ret_reached, struct ax_err *err)
+/* How many runs of a task may be live at once. */
+static int64_t most_live(const struct ax_task *task)
 {
-	struct ax_runs live;
-	enum ax_status status = tx->ops->runs_live(tx, task_id, true, (int)enough + AX_BATCH, &live, err);
-	int64_t active = 0;
-	for (int i = 0; status == AX_OK && i < live.n; i++)
-		active += live.at[i].hold != AX_HOLD_OVERLAP;
-	*ret_reached = active >= enough;
-	return status;
+	return task->def.overlap == AX_OVERLAP_ALLOW ? task->def.overlap_max : 1;
+}
+
+/* Counts no further than it has to: those that the rule holds back are the newest. */
+static enum ax_status count_live(
+	struct ax_tx *tx, const struct ax_task *task, int64_t *ret_live, int64_t *ret_held, struct ax_err *err)
+{
+	return tx->ops->runs_live_count(tx, task->id, (int)most_live(task) + AX_BATCH, ret_live, ret_held, err);
 }
 
 enum ax_status ax_overlap_room(struct ax_tx *tx, const struct ax_task *task, bool *ret, struct ax_err *err)
 {
-	int64_t allowed = task->def.overlap == AX_OVERLAP_ALLOW ? task->def.overlap_max : 1;
-	bool reached;
-	enum ax_status status = count_active(tx, task->id, allowed, &reached, err);
+	int64_t live, held;
+	enum ax_status status = count_live(tx, task, &live, &held, err);
 	if (status == AX_OK)
-		*ret = !reached;
+		*ret = live - held < most_live(task);
 	return status;
 }
 
@@ -201,20 +200,22 @@ static enum ax_status fire_one(struct ax_ctx *ctx, struct ax_tx *tx, const struc
 	int64_t now, struct ax_err *err)
 {
 	struct ax_runs live;
-	int64_t enough = task->def.overlap == AX_OVERLAP_ALLOW ? task->def.overlap_max : 1;
-	enum ax_status status = tx->ops->runs_live(tx, task->id, true, (int)enough + AX_BATCH, &live, err);
+	int64_t enough = most_live(task), n_live, n_held;
+	enum ax_status status = count_live(tx, task, &n_live, &n_held, err);
+	if (status == AX_OK && n_live < enough)
+		return add_waiting(ctx, tx, task, run, true, err);
+	if (status == AX_OK)
+		status = tx->ops->runs_live(tx, task->id, true, (int)enough + AX_BATCH, &live, err);
 	if (status != AX_OK)
 		return status;
-	if (live.n == 0)
-		return add_waiting(ctx, tx, task, run, true, err);
 	bool joined = false;
 	bool lines_up = task->def.overlap == AX_OVERLAP_QUEUE || task->def.overlap == AX_OVERLAP_ALLOW;
 	bool made_up_each = task->def.misfire == AX_MISFIRE_FIRE_ALL && run->trigger_time < now - AX_LATE_MS;
-	if (live.n >= enough && lines_up && !made_up_each)
+	if (lines_up && !made_up_each)
 		status = join_waiting(ctx, tx, task, &live, run, &joined, err);
 	if (status != AX_OK || joined)
 		return status;
-	if (live.n >= enough && task->def.overlap == AX_OVERLAP_SKIP)
+	if (task->def.overlap == AX_OVERLAP_SKIP)
 		return add_ended(ctx, tx, task, run, AX_RUN_SKIPPED, "overlap",
 			ax_sprintf(ctx->arena, "run %" PRId64 " of this task was still %s", live.at[live.n - 1].gid,
 				ax_run_state_name(live.at[live.n - 1].status)),

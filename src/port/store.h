@@ -205,6 +205,9 @@ struct ax_tx_ops {
 	 * PENDING ones are not), by gid, locked when for_update. */
 	enum ax_status (*runs_live)(
 		struct ax_tx *tx, int64_t task_id, bool for_update, int limit, struct ax_runs *ret, struct ax_err *err);
+	/* How many the first `limit` of runs_live are, and how many of these have hold = OVERLAP. */
+	enum ax_status (*runs_live_count)(
+		struct ax_tx *tx, int64_t task_id, int limit, int64_t *ret_live, int64_t *ret_held, struct ax_err *err);
 	/* PENDING runs of a task, by gid, locked. */
 	enum ax_status (*runs_pending)(
 		struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret, struct ax_err *err);

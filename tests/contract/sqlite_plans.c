@@ -147,7 +147,7 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	struct ax_run_filter page = { .limit = 20, .scan_limit = 200 },
 			     live = { .live = true, .limit = 20, .scan_limit = 200 };
 	struct ax_run_filter of_task = { .task_id = 1, .limit = 20, .scan_limit = 200 }, live_of_task = of_task;
-	int64_t number;
+	int64_t number, held;
 	int deleted;
 	(void)arg;
 	live_of_task.live = true;
@@ -161,6 +161,7 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(run_get, run.gid, true, &run);
 	OK(run_find, 1, run.kind, run.fire_key, 0, &run);
 	OK(runs_live, 1, true, 20, &runs);
+	OK(runs_live_count, 1, 20, &number, &held);
 	OK(runs_pending, 1, 20, &runs);
 	OK(runs_held, 1, 20, &runs);
 	OK(runs_claimable, "g", "x", 20, &runs);

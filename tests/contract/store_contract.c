@@ -617,6 +617,16 @@ TX_TEST(test_lists_of_a_task)
 	ASSERT_GIDS(runs, 5, 6);
 	OK(runs_live, 3, false, 2, &runs);
 	assert_int_equal(runs.n, 0);
+	int64_t live, held;
+	OK(runs_live_count, 1, 100, &live, &held);
+	assert_int_equal(live, 6);
+	assert_int_equal(held, 1);
+	OK(runs_live_count, 1, 2, &live, &held);
+	assert_int_equal(live, 2);
+	assert_int_equal(held, 1);
+	OK(runs_live_count, 3, 100, &live, &held);
+	assert_int_equal(live, 0);
+	assert_int_equal(held, 0);
 	OK(runs_pending, 1, 100, &runs);
 	ASSERT_GIDS(runs, 10);
 	OK(runs_pending, 1, 0, &runs);

@@ -81,7 +81,7 @@ MUTANTS = [
     mutant("losses-unbounded", "no more lost attempts than the task allows",
            (CHANGE, "def.lost_fails || run->lost_times >= def.lost_limit", "def.lost_fails")),
     mutant("overlap-ignored", "no run beside another that the overlap rule forbids",
-           (FIRE, "\t\t*ret = !reached;\n", "\t\t*ret = true;\n")),
+           (FIRE, "\t\t*ret = live - held < most_live(task);\n", "\t\t*ret = true;\n")),
     mutant("cancelled-is-tried-again", "what was asked to stop is not tried again",
            (CHANGE, "\t} else if (run->cancel != AX_CANCEL_NONE) {", "\t} else if (false) {")),
     # ---- gids

@@ -199,6 +199,19 @@ enum ax_status ax_sqlite_runs_live(
 	return list_runs(tx, AX_SQL_RUNS_LIVE, ARGS(NUM(task_id), LIM(limit)), ret_runs, err);
 }
 
+enum ax_status ax_sqlite_runs_live_count(
+	struct ax_tx *tx, int64_t task_id, int limit, int64_t *ret_live, int64_t *ret_held, struct ax_err *err)
+{
+	int64_t counts[2];
+	enum ax_status status =
+		ax_sql_numbers(tx, AX_SQL_RUNS_LIVE_COUNT, ARGS(NUM(task_id), LIM(limit)), counts, 2, err);
+	if (status == AX_OK) {
+		*ret_live = counts[0];
+		*ret_held = counts[1];
+	}
+	return status;
+}
+
 enum ax_status ax_sqlite_runs_pending(
 	struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
