@@ -9,7 +9,7 @@ from axbench.place import Place, now_ms, wait_for
 from axbench.scenario import Scenario
 from scenarios.burst import ended
 
-TASKS, CONNECTIONS, WINDOW = 100, 4, 64
+TASKS, CONNECTIONS, WINDOW = 100, 128, 4
 
 
 def run(build, quick, runs):
@@ -35,7 +35,7 @@ def run(build, quick, runs):
 
 
 def enqueue(place, ids, runs, due_ms):
-    """Single POSTs: CONNECTIONS connections, WINDOW requests under way on each."""
+    """Single POSTs: CONNECTIONS connections, WINDOW requests sent on each before its answers are read."""
     host, port = place.api.host.split(":")
     conns = [socket.create_connection((host, int(port))) for _ in range(CONNECTIONS)]
     body = json.dumps({"run_at": due_ms})

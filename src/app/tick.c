@@ -9,7 +9,7 @@
 enum {
 	GAP_MS = 10000, /* a server that did not tick for this long was away */
 	RARE_SWEEP_MS = 30000,
-	ROUNDS = 10, /* batches one call takes before it lets others at the store */
+	ROUNDS = 2, /* batches one call takes before it lets others at the store */
 };
 
 struct pass {
