@@ -51,6 +51,7 @@ docs: build-gcc ## write the generated parts of docs/ anew
 
 install: build ## install below PREFIX (/usr/local); DESTDIR is honoured
 	@meson configure build/release -Dprefix=$(PREFIX)
+	@ninja -C build/release
 	@meson install -C build/release --no-rebuild
 
 clean: ## remove what was built

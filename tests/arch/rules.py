@@ -83,6 +83,30 @@ def check_statics(floor, sections):
             yield f"{floor} keeps a variable between calls: {columns[0]} in {columns[6]}"
 
 
+# ---- hardening of the programs (SECURITY.md)
+
+
+def read_elf(program):
+    return subprocess.run(["readelf", "-hldW", "--dyn-syms", program], check=True, capture_output=True, text=True).stdout
+
+
+def check_hardening(program, elf):
+    wanted = {
+        "is not position independent": r"Type:\s+DYN",
+        "has no RELRO": r"GNU_RELRO",
+        "does not bind at start": r"\(FLAGS(_1)?\).*NOW",
+        "has no stack protector": r"__stack_chk_fail",
+        "has no fortified calls": r"__\w+_chk@",
+        "has an executable stack": r"GNU_STACK\s.*\sRW\s",
+    }
+    for said, pattern in wanted.items():
+        if not re.search(pattern, elf):
+            yield f"{program} {said}"
+    for said, pattern in {"carries a library path": r"\((RPATH|RUNPATH)\)", "has text relocations": r"\(TEXTREL\)"}.items():
+        if re.search(pattern, elf):
+            yield f"{program} {said}"
+
+
 # ---- what is written
 
 C_SOURCES = re.compile(r"(src|lib|sim)/.*\.[ch]")

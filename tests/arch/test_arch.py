@@ -127,6 +127,35 @@ def test_statics_lets_constants_be(tmp_path):
     assert not list(rules.check_statics("core", rules.read_nm(seed, "-f", "sysv")))
 
 
+# ---- programs
+
+PROGRAMS = ["server/ax-server", "worker/ax-worker", "worker/ax-exec", "cli/axctl", "check/ax-check"]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_program_is_hardened(program):
+    assert not (found := list(rules.check_hardening(program, rules.read_elf(BUILD / "src" / program)))), found
+
+
+@pytest.mark.parametrize("options, said", [
+    (["-no-pie"], "position independent"),
+    (["-Wl,-z,norelro"], "RELRO"),
+    (["-Wl,-z,lazy"], "bind at start"),
+    (["-fno-stack-protector"], "stack protector"),
+    (["-U_FORTIFY_SOURCE", "-O0"], "fortified"),
+    (["-Wl,-z,execstack"], "executable stack"),
+    (["-Wl,-rpath,/opt/lib"], "library path"),
+], ids=lambda value: value if isinstance(value, str) else "")
+def test_hardening_sees(options, said, tmp_path):
+    (tmp_path / "seed.c").write_text('#include <stdio.h>\n#include <string.h>\n'
+                                     'int main(int n, char **v) { char b[64]; strcpy(b, v[n - 1]); return puts(b) < 0; }\n')
+    hard = ["-O2", "-D_FORTIFY_SOURCE=2", "-fstack-protector-all", "-fPIE", "-pie", "-Wl,-z,relro,-z,now,-z,noexecstack"]
+    for more, expected in ((hard, []), (hard + options, [f"seed {said}"])):
+        subprocess.run([*CC, "-w", "seed.c", "-o", "seed", *more], cwd=tmp_path, check=True)
+        found = list(rules.check_hardening("seed", rules.read_elf(tmp_path / "seed")))
+        assert bool(found) == bool(expected) and (not expected or any(said in line for line in found)), found
+
+
 # ---- headers
 
 
