@@ -1,5 +1,7 @@
 #include "app/change.h"
 
+#include <string.h>
+
 #include "app/fire.h"
 #include "core/limits.h"
 #include "core/retry.h"
@@ -63,6 +65,9 @@ static void begin_claim(struct ax_run *run, int64_t now)
 	run->limit_time = 0;
 	run->progress_percent = -1;
 	run->progress_msg = "";
+	run->result_code = 0; /* what the attempt before said is in its own row */
+	run->result_msg = "";
+	run->result = "";
 }
 
 static void begin_running(struct ax_run *run, const struct ax_task_def *def, int64_t now)
@@ -282,11 +287,17 @@ enum ax_status ax_change_result(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_
 enum ax_status ax_change_lost(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const char *reason, int64_t now, struct ax_err *err)
 {
-	struct ax_change how = {
-		.reason = reason,
-		.outcome = AX_OUTCOME_LOST,
-		.message = "the worker fell silent and its lease ended",
+	static const struct {
+		const char *reason, *message;
+	} losses[] = {
+		{ "lost", "the worker fell silent and its lease ended" },
+		{ "worker_restarted", "the worker started anew and did not have it any more" },
+		{ "worker_left", "the worker left before it was done" },
 	};
+	struct ax_change how = { .reason = reason, .outcome = AX_OUTCOME_LOST };
+	for (size_t i = 0; i < AX_COUNT(losses); i++)
+		if (strcmp(losses[i].reason, reason) == 0)
+			how.message = losses[i].message;
 	return lose(ctx, tx, run, how, now, err);
 }
 

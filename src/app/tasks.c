@@ -28,12 +28,28 @@ static enum ax_status check_text(const char *field, const char *text, size_t min
 	return AX_OK;
 }
 
+/* Text of one line that people read: no control characters, nothing that turns the direction or breaks the line. */
+static enum ax_status check_line(const char *field, const char *text, size_t min, size_t max, struct ax_err *err)
+{
+	enum ax_status status = check_text(field, text, min, max, err);
+	for (const unsigned char *p = (const unsigned char *)text; status == AX_OK && *p != '\0'; p++) {
+		bool control = *p < 0x20 || *p == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);    /* C0, DEL, C1 */
+		bool breaks = p[0] == 0xe2 && p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae; /* U+2028 … U+202E */
+		bool turns = p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9;  /* U+2066 … U+2069 */
+		if (control || breaks || turns)
+			return ax_fail(err, AX_INVALID, field,
+				"no control characters, line breaks or direction marks are allowed");
+	}
+	return status;
+}
+
 static enum ax_status check_name(const struct ax_task_def *def, struct ax_err *err)
 {
-	enum ax_status status = check_text("task_name", def->task_name, 1, AX_NAME_MAX, err);
-	for (const unsigned char *p = (const unsigned char *)def->task_name; status == AX_OK && *p != '\0'; p++)
-		if (*p < 0x20 || *p == 0x7f)
-			return ax_fail(err, AX_INVALID, "task_name", "a name holds no control characters");
+	const char *name = def->task_name;
+	size_t len = strlen(name);
+	enum ax_status status = check_line("task_name", name, 1, AX_NAME_MAX, err);
+	if (status == AX_OK && (name[0] == ' ' || name[len - 1] == ' '))
+		return ax_fail(err, AX_INVALID, "task_name", "a name neither begins nor ends with a blank");
 	return status;
 }
 
@@ -72,6 +88,9 @@ static enum ax_status check_schedule(struct ax_ctx *ctx, const struct ax_task_de
 	const struct ax_tz *tz;
 	if (def->task_type == AX_TASK_SCHEDULED)
 		return ax_schedule_of(ctx, def, &schedule, &tz, err);
+	if (ax_zones_find(ctx->zones, def->time_zone) == NULL)
+		return ax_fail(err, AX_INVALID, "time_zone", "the zone data has no zone '%.64s'; write an IANA name",
+			def->time_zone);
 	if (def->cron_expr[0] != '\0')
 		return ax_fail(
 			err, AX_INVALID, "cron_expr", "only a task of type scheduled has a cron_expr; leave it out");
@@ -91,7 +110,7 @@ enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, 
 	if (status == AX_OK)
 		status = check_numbers(def, err);
 	if (status == AX_OK)
-		status = check_text("owner", def->owner, 0, AX_NAME_MAX, err);
+		status = check_line("owner", def->owner, 0, AX_NAME_MAX, err);
 	if (status == AX_OK)
 		status = check_text("notes", def->notes, 0, AX_MESSAGE_MAX, err);
 	if (status == AX_OK && strlen(def->biz_param) > AX_PARAM_MAX)

@@ -92,13 +92,27 @@ static enum ax_status write_file(struct ax_server *server, const char *name, con
 	return AX_OK;
 }
 
+enum { WORKER_LIVES_MS = 3000 }; /* a worker that ends sooner would only end again */
+
 /* --- the worker --------------------------------------------------------------------------------------------------- */
+
+static void start_worker(struct ax_server *server);
+
+/* Another one takes the place of one that was killed, unless it did not live for a moment. */
+static void worker_closed(uv_handle_t *process)
+{
+	struct ax_server *server = process->data;
+	if (server->dev.worker_killed && server->phase != AX_SERVER_STOPPING &&
+		ax_mono_ms(&server->clock.port) - server->dev.worker_start_ms >= WORKER_LIVES_MS)
+		start_worker(server);
+}
 
 static void worker_ended(uv_process_t *process, int64_t exit_status, int signal)
 {
 	struct ax_server *server = process->data;
 	server->dev.worker_running = false;
-	uv_close((uv_handle_t *)process, NULL);
+	server->dev.worker_killed = signal != 0;
+	uv_close((uv_handle_t *)process, worker_closed);
 	if (server->dev.worker_ended != NULL)
 		server->dev.worker_ended(server);
 	else
@@ -151,6 +165,7 @@ static void start_worker(struct ax_server *server)
 		return;
 	}
 	server->dev.worker_running = true;
+	server->dev.worker_start_ms = ax_mono_ms(&server->clock.port);
 }
 
 /* --- what people see ---------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 /* Developer's mode and first steps: the links that are printed, dev.json, and the worker in the background. */
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <uv.h>
 #include "base/err.h"
 
@@ -12,6 +13,8 @@ struct ax_server;
 struct ax_dev {
 	uv_process_t worker;
 	bool worker_running;
+	bool worker_killed;      /* by a signal: it did not end of its own will */
+	int64_t worker_start_ms; /* monotonic */
 	void (*worker_ended)(struct ax_server *server);
 	char token[80], worker_token[80];
 };

@@ -46,7 +46,8 @@ static void drain(struct program *p, int64_t grace_ms)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* SIGTERM drains, a second one ends at once, and so does the end of the parent. */
+/* SIGTERM, SIGINT and SIGHUP (a terminal that is gone) drain, a second one ends at once, and so does the end of the
+ * parent. */
 static void *watch_signals(void *arg)
 {
 	struct program *p = arg;
@@ -81,6 +82,7 @@ static void block_signals(struct program *p)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL); /* before any thread is made: all inherit it */
 	signal(SIGPIPE, SIG_IGN);
 	p->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);

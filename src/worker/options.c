@@ -33,7 +33,7 @@ static const char help[] =
 	"                         parent process                                         AX_DEV=1\n"
 	"  --help, --version\n"
 	"\n"
-	"SIGTERM and SIGINT: take no more, finish what runs, leave; a second one: at once.\n"
+	"SIGTERM, SIGINT and SIGHUP: take no more, finish what runs, leave; a second one: at once.\n"
 	"Exit: 0 drained, 1 cannot start, 2 bad usage, 3 the token was refused, 4 another worker\n"
 	"registered under this name, 5 the server refused the registration, 74 the state folder's\n"
 	"disk failed.\n";

@@ -1,6 +1,9 @@
 """The real worker with the real server, as `ax-server --dev` brings them together."""
 
 import json
+import os
+import pathlib
+import signal
 import subprocess
 
 import pytest
@@ -52,6 +55,16 @@ def test_the_worker_ends_with_the_server(dev):
     dev.start()
     dev.admin.token = json.loads((dev.state / "dev.json").read_text())["token"]
     wait_for(lambda: dev.admin.get("/api/v1/workers").ok()["items"][0]["incarnation"] != incarnation)
+
+
+def test_a_worker_that_is_killed_is_replaced(dev):
+    gid = run_script(dev, "sleep 4", timeout_seconds=0)  # by the end of it the worker has lived long enough to be replaced
+    wait_state(dev, gid, "SUCCESS")
+    children = [int(pid) for pid in pathlib.Path(f"/proc/{dev.process.pid}/task/{dev.process.pid}/children").read_text().split()]
+    assert len(children) == 1
+    os.kill(children[0], signal.SIGKILL)
+    wait_for(lambda: dev.admin.get("/api/v1/workers").ok()["items"][0]["incarnation"] != dev.worker["incarnation"])
+    wait_state(dev, run_script(dev, "true", task_name="again"), "SUCCESS")
 
 
 def test_another_incarnation_takes_over(dev, tmp_path):

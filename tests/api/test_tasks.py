@@ -43,6 +43,9 @@ def test_every_field_is_kept(admin, unique):
 
 BAD = [
     ({"task_name": ""}, "task_name"), ({"task_name": "x" * 129}, "task_name"), ({"task_name": "a\nb"}, "task_name"),
+    ({"task_name": " "}, "task_name"), ({"task_name": "a "}, "task_name"), ({"task_name": "a\u202eb"}, "task_name"),
+    ({"task_name": "a\u2028b"}, "task_name"), ({"task_name": "a\u0085b"}, "task_name"), ({"owner": "o\n"}, "owner"),
+    ({"task_type": "delay", "cron_expr": None, "time_zone": "Mars/Olympus"}, "time_zone"),
     ({"task_name": 5}, "task_name"), ({"task_name": None}, "task_name"),
     ({"executor_key": ""}, "executor_key"), ({"executor_key": "a b"}, "executor_key"), ({"executor_key": "x" * 129}, "executor_key"),
     ({"cron_expr": ""}, "cron_expr"), ({"cron_expr": "* * * *"}, "cron_expr"), ({"cron_expr": "61 * * * *"}, "minute"),

@@ -3,6 +3,8 @@
 import os
 import signal
 
+import pytest
+
 from shim import wait_for
 
 
@@ -40,11 +42,12 @@ def test_empty_output_sends_nothing(server, start_worker):
     assert server.said(gid, "output") == []
 
 
-def test_term_drains_and_leaves(server, start_worker):
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])  # HUP: its terminal is gone
+def test_term_drains_and_leaves(server, start_worker, sign):
     worker = start_worker(server)
     gid = server.give(param={"script": "sleep 0.7"})
     server.wait_said(gid, "started")
-    worker.process.send_signal(signal.SIGTERM)
+    worker.process.send_signal(sign)
     assert worker.end() == 0
     assert server.result(gid, 0.1)["outcome"] == "success"
     assert server.leaves

@@ -77,6 +77,7 @@ static void test_failures_retry_with_back_off_and_the_last_one_counts(void **sta
 		assert_int_equal(poll(w, "w1", "i1", 1, &order, NULL), 1);
 		assert_int_equal(order.run.gid, run.gid);
 		assert_int_equal(order.run.fence, run.fence + 1);
+		assert_string_equal(order.run.result_msg, ""); /* what the last one said is in its own row */
 		run = order.run;
 	}
 	assert_int_equal(ax_run_attempt(&run), 4);
@@ -238,6 +239,7 @@ static void test_a_restarted_worker_gives_up_what_it_does_not_name(void **state)
 	register_worker(w, "w1", "i2", 10);
 	assert_int_equal(run_row(w, run.gid).status, AX_RUN_WAITING);
 	assert_string_equal(run_row(w, run.gid).reason, "worker_restarted");
+	assert_non_null(strstr(attempt_row(w, run.gid, 1).message, "started anew"));
 }
 
 static void test_cancel_is_asked_then_stopping_then_stopped(void **state)
