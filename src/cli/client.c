@@ -132,6 +132,11 @@ static struct curl_slist *headers_of(const struct ax_client *client, bool has_bo
 	}
 	if (has_body)
 		list = curl_slist_append(list, "Content-Type: application/json");
+	if (client->csrf != NULL) {
+		ax_buf_clear(&line);
+		ax_buf_printf(&line, "X-AX-CSRF: %s", client->csrf);
+		list = curl_slist_append(list, line.data);
+	}
 	if (client->idempotency_key != NULL) {
 		ax_buf_clear(&line);
 		ax_buf_printf(&line, "Idempotency-Key: %s", client->idempotency_key);
@@ -153,6 +158,7 @@ static void prepare(struct ax_client *client, const char *method, const char *pa
 	curl_easy_setopt(client->curl, CURLOPT_CUSTOMREQUEST, method);
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(client->curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(client->curl, CURLOPT_COOKIEFILE, ""); /* kept for this run of the program: setup signs in */
 	curl_easy_setopt(client->curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(client->curl, CURLOPT_PROXY, "");
 	curl_easy_setopt(client->curl, CURLOPT_CONNECTTIMEOUT_MS, 10000L);

@@ -14,6 +14,7 @@ struct ax_client {
 	const char *server;          /* "http://host:port", without a slash at the end */
 	const char *token;           /* NULL: none */
 	const char *idempotency_key; /* for the next call, or NULL */
+	const char *csrf;            /* of a session that a cookie carries, or NULL */
 	char field[64];              /* the field that the last problem document named, or "" */
 };
 

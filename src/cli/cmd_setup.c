@@ -3,6 +3,7 @@
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
+#include "cli/cmd_token.h"
 #include "cli/ctl.h"
 #include "cli/file.h"
 #include "cli/report.h"
@@ -10,6 +11,8 @@
 static const struct ax_opt setup_opts[] = {
 	{ "user", NULL, "U", "name of the administrator" },
 	{ "password-file", NULL, "F", "file with the password, \"-\" for standard input (default: ask)" },
+	{ "out", NULL, "F", "make an admin token too, and write it to a new file only you can read" },
+	{ "expire-days", NULL, "N", "of that token, 1 to 365 (90)" },
 	{ 0 },
 };
 
@@ -90,6 +93,12 @@ static int setup(struct ax_ctl *ctl)
 		ax_print_json(stdout, answer);
 	else if (code == AX_EXIT_OK)
 		printf("%s is the administrator now; sign in at %s/\n", user, ctl->client.server);
+	if (code == AX_EXIT_OK &&
+		ax_args_get(&ctl->args, "out") != NULL) { /* setup signed us in: a cookie says who we are */
+		ctl->client.csrf = ax_json_text(&ctl->arena, answer, "csrf");
+		code = ax_token_create(ctl,
+			json_pack("{s:s, s:s}", "name", ax_sprintf(&ctl->arena, "setup by %s", user), "role", "admin"));
+	}
 	json_decref(answer);
 	return code;
 }

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "cli/file.h"
 #include "cli/report.h"
 #include "cli/value.h"
@@ -54,7 +55,10 @@ int ax_token_create(struct ax_ctl *ctl, json_t *body)
 {
 	int64_t days = -1;
 	json_t *answer = NULL;
+	const char *out = ax_args_get(&ctl->args, "out");
 	int code = ax_ctl_opt_i64(ctl, "expire-days", 1, 365, &days);
+	if (code == AX_EXIT_OK && out != NULL && access(out, F_OK) == 0) /* before a token is made that nobody keeps */
+		code = ax_ctl_fail(AX_EXIT_USAGE, "--out", "%s exists; name a new file", out);
 	if (days > 0)
 		json_object_set_new(body, "expire_days", json_integer(days));
 	if (code == AX_EXIT_OK)

@@ -76,6 +76,8 @@ static enum ax_status make_credentials(struct ax_tx *tx, void *arg, struct ax_er
 }
 
 /* Replaces a file of the state folder whole, readable by its owner alone. */
+#define SETUP_TOKEN "setup-token"
+
 static enum ax_status write_file(struct ax_server *server, const char *name, const char *text, struct ax_err *err)
 {
 	char path[4096], draft[4096 + 8];
@@ -168,14 +170,26 @@ static void start_worker(struct ax_server *server)
 	server->dev.worker_start_ms = ax_mono_ms(&server->clock.port);
 }
 
+/* For `axctl setup`, which needs no browser. A file of an earlier start is worth nothing. */
+static enum ax_status keep_setup_token(struct ax_server *server, const struct first_steps *f, struct ax_err *err)
+{
+	char path[4096];
+	if (f->setup)
+		return write_file(server, SETUP_TOKEN, f->link, err);
+	snprintf(path, sizeof path, "%s/" SETUP_TOKEN, server->config.state_dir);
+	(void)unlink(path); /* mostly there is none */
+	return AX_OK;
+}
+
 /* --- what people see ---------------------------------------------------------------------------------------------- */
 
 static void print_welcome(struct ax_server *server, const struct first_steps *f)
 {
 	printf("AX listens on %s\n", server->origin);
 	if (f->setup)
-		printf("No administrator yet. Open this link within 15 minutes to make one:\n  %s/#/setup?token=%s\n",
-			server->origin, f->link);
+		printf("No administrator yet. Open this link within 15 minutes to make one:\n  %s/#/setup?token=%s\n"
+		       "or: axctl --server %s setup --token-file %s/" SETUP_TOKEN " --user NAME\n",
+			server->origin, f->link, server->origin, server->config.state_dir);
 	else if (f->link[0] != '\0')
 		printf("Console, signed in (one use, 15 minutes):\n  %s/#/signin?once=%s\n", server->origin, f->link);
 	fflush(stdout);
@@ -202,8 +216,10 @@ enum ax_status ax_dev_start(struct ax_server *server, struct ax_err *err)
 			return status;
 		start_worker(server);
 	}
-	print_welcome(server, &f);
-	return AX_OK;
+	status = keep_setup_token(server, &f, err);
+	if (status == AX_OK)
+		print_welcome(server, &f);
+	return status;
 }
 
 bool ax_dev_stop_worker(struct ax_server *server, void (*ended)(struct ax_server *server))

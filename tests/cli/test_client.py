@@ -116,6 +116,18 @@ def test_setup(server, axctl, tmp_path):
     assert "setup token" in axctl("setup", "--user", "anna", code=2).err
 
 
+def test_setup_can_leave_a_token(server, axctl, tmp_path):
+    server.on("POST", "/setup", lambda r: (201, {"user": r.body["user"], "role": "admin", "csrf": "c5f"}))
+    server.on("POST", "/tokens", lambda r: (201, {"id": "1", "token": "axp_x"}) if r.headers.get("X-AX-CSRF") == "c5f" else (401, {}))
+    (tmp_path / "setup").write_text("ABC\n")
+    (tmp_path / "password").write_text("correct horse battery\n")
+    axctl("setup", "--token-file", "setup", "--user", "anna", "--password-file", "password", "--out", "admin.token")
+    assert (tmp_path / "admin.token").read_text() == "axp_x\n" and (tmp_path / "admin.token").stat().st_mode & 0o077 == 0
+    made = len(server.requests)
+    assert "exists" in axctl("token", "create", "x", "--out", "admin.token", code=2).err
+    assert len(server.requests) == made  # no token is made that nobody keeps
+
+
 def test_setup_asks_on_a_terminal_without_echo(server, axctl, tmp_path):
     import os
     import pty
