@@ -59,7 +59,10 @@ def test_worker_token(server, axctl, tmp_path):
     assert server.requests[-1].body == {"name": "n", "worker_groups": ["default"], "expire_days": 7}
     assert (tmp_path / "w.token").read_text() == "axw_secret\n"
     assert stat.S_IMODE(os.stat(tmp_path / "w.token").st_mode) == 0o600
-    assert "token delete 3" in axctl("worker", "token", "--out", "w.token", code=2).err
+    made = len(server.requests)
+    assert "exists" in axctl("worker", "token", "--out", "w.token", code=2).err
+    assert len(server.requests) == made
+    assert "token delete 3" in axctl("worker", "token", "--out", "no/where", code=2).err
 
 
 def test_tokens(server, axctl):
