@@ -19,8 +19,8 @@ function chromium(): string {
 export default defineConfig({
 	testDir: 'tests/browser',
 	workers: 1,
-	timeout: 60_000,
-	expect: { timeout: 15_000 },
+	timeout: 120_000,
+	expect: { timeout: 25_000 },
 	forbidOnly: true,
 	reporter: 'list',
 	outputDir: process.env.AX_TEST_OUTPUT ?? 'node_modules/.cache/playwright',

@@ -1,11 +1,17 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { expect, test, unique } from './fixture'
 
 test('output appears while it is written, is searched and downloaded', async ({ page, api }) => {
-	const { id } = await api.scriptTask(unique('talks'), 'i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo "line $i"; [ $((i % 100)) -eq 0 ] && sleep 0.7; done')
+	// The script goes on when the test has seen what it wrote, however slow the machine is.
+	const seen = join(mkdtempSync(join(tmpdir(), 'ax-output-')), 'seen')
+	const { id } = await api.scriptTask(unique('talks'), `i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo "line $i"
+		while [ $i -eq 100 ] && [ ! -e ${seen} ]; do sleep 0.1; done; done`)
 	const { gid } = await api.post<{ gid: string }>(`/tasks/${id}/runs`)
 	await page.goto(`/#/runs/${gid}`)
 	await expect(page.getByText(/line 100$/).first()).toBeAttached({ timeout: 20_000 })
+	writeFileSync(seen, '')
 	await expect(page.locator('.page-head .tag')).toHaveText('success', { timeout: 30_000 })
 	await expect(page.locator('.output-bar')).toContainText('300 lines')
 
@@ -19,6 +25,7 @@ test('output appears while it is written, is searched and downloaded', async ({ 
 	const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()])
 	expect(download.suggestedFilename()).toMatch(new RegExp(`^run-${gid}-\\d+\\.log$`))
 	expect(readFileSync(await download.path(), 'utf8').split('\n')).toHaveLength(301)
+	rmSync(dirname(seen), { recursive: true })
 })
 
 test('hostile output is text: no markup, no escape, no reversal', async ({ page, api }) => {

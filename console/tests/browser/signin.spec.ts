@@ -55,8 +55,11 @@ test('the setup link makes the first administrator, who signs out and in again',
 		expect(fresh.url()).not.toContain('token')
 
 		await fresh.getByRole('button', { name: 'Sign out' }).click()
+		await expect(fresh.getByRole('heading', { name: 'Sign in' })).toBeVisible()
 		await fresh.getByLabel('User').fill('ada')
 		await fresh.getByLabel('Password').fill('a long enough sentence')
+		await expect(fresh.getByLabel('User')).toHaveValue('ada')
+		await expect(fresh.getByLabel('Password')).toHaveValue('a long enough sentence')
 		await fresh.getByRole('button', { name: 'Sign in' }).click()
 		await expect(fresh.getByText('No tasks yet.')).toBeVisible()
 		await fresh.goto(server.link)
