@@ -9,7 +9,7 @@ import time
 import pytest
 
 from shim import BUILD, alive, wait_for
-from test_shim import DAEMON, DEAF, FOREVER, python
+from test_shim import DAEMON, DEAF, DEAF_PID, FOREVER, python
 
 
 def leader(server, gid):
@@ -75,7 +75,7 @@ def exec_policy(**more):
 
 def test_adopted_attempt_that_the_server_gave_away_is_ended(server, start_worker):
     worker = start_worker(server)
-    gid = server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    gid = server.give(param={"argv": python(DEAF_PID)})
     pid = leader(server, gid)
     worker.kill()
     server.register_stops = [{"gid": gid, "fence": 1, "reason": "lost"}]
@@ -86,7 +86,7 @@ def test_adopted_attempt_that_the_server_gave_away_is_ended(server, start_worker
 
 def test_stopped_worker_does_not_keep_tasks_beyond_their_lease(quick_server, start_worker):
     worker = start_worker(quick_server)
-    gid = quick_server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    gid = quick_server.give(param={"argv": python(DEAF_PID)})
     pid = leader(quick_server, gid)
     worker.process.send_signal(signal.SIGSTOP)
     wait_for(lambda: not alive(pid), 4)
@@ -209,7 +209,7 @@ def test_result_survives_the_worker_while_the_server_is_away(server, start_worke
 
 def test_lease_lost_ends_the_task_and_reports_nothing(quick_server, start_worker):
     worker = start_worker(quick_server)
-    gid = quick_server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    gid = quick_server.give(param={"argv": python(DEAF_PID)})
     pid = leader(quick_server, gid)
     quick_server.down()
     started = time.monotonic()
@@ -271,7 +271,7 @@ def test_duplicate_deliveries_run_once(server, start_worker, tmp_path):
 
 def test_newer_fence_ends_the_older_attempt(server, start_worker):
     start_worker(server)
-    gid = server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    gid = server.give(param={"argv": python(DEAF_PID)})
     pid = leader(server, gid)
     server.give(gid=gid, fence=2, attempt=1, param={"argv": ["/bin/echo", "second"]})
     result = server.result(gid)
@@ -304,7 +304,7 @@ def test_late_and_unknown_stops_do_no_harm(quick_server, start_worker):
 
 def test_late_verdict_ends_the_attempt(quick_server, start_worker):
     worker = start_worker(quick_server)
-    gid = quick_server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    gid = quick_server.give(param={"argv": python(DEAF_PID)})
     pid = leader(quick_server, gid)
     quick_server.verdict = lambda item: "late" if item["type"] == "heartbeat" else "applied"
     wait_for(lambda: not alive(pid))
@@ -394,7 +394,7 @@ def test_two_servers_one_of_them_dead(server, start_worker):
 
 def test_drain_kills_what_does_not_end_in_time(server, start_worker):
     worker = start_worker(server, "--drain-seconds", 1)
-    gid = server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    gid = server.give(param={"argv": python(DEAF_PID)})
     pid = leader(server, gid)
     worker.process.terminate()
     assert worker.end() == 0
@@ -404,7 +404,7 @@ def test_drain_kills_what_does_not_end_in_time(server, start_worker):
 
 def test_second_term_ends_at_once(server, start_worker):
     worker = start_worker(server, "--drain-seconds", 600)
-    gid = server.give(param={"argv": python("import os; print(os.getpid(), flush=True)\n" + DEAF)})
+    gid = server.give(param={"argv": python(DEAF_PID)})
     pid = leader(server, gid)
     worker.process.terminate()
     worker.wait_log("draining")

@@ -11,6 +11,7 @@ from shim import HEAD, ORDER_DEADLINE, ORDER_STOP, Shim, alive, boottime_ms, wai
 
 FOREVER = "import time\nprint('up', flush=True)\nwhile True: time.sleep(1)"
 DEAF = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + FOREVER
+DEAF_PID = DEAF.replace("print(", "import os\nprint(os.getpid(), ")  # deaf already when it says its pid
 # A daemon's way out: a new session, twice, with its descriptors closed.
 DAEMON = """
 import os, sys, time
