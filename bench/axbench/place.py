@@ -89,8 +89,13 @@ class Api:
 
     def ask(self, method, path, body=None):
         data = None if body is None else json.dumps(body)
-        self.conn.request(method, path, data, self.headers)
-        answer = self.conn.getresponse()
+        try:
+            self.conn.request(method, path, data, self.headers)
+            answer = self.conn.getresponse()
+        except (http.client.RemoteDisconnected, BrokenPipeError):  # the server ends what is idle for long
+            self.conn.close()
+            self.conn.request(method, path, data, self.headers)
+            answer = self.conn.getresponse()
         text = answer.read()
         return answer.status, json.loads(text) if text else None
 
@@ -205,7 +210,7 @@ class Place:
         """n tasks as make(i) describes them, 1,000 to a call; returns their ids."""
         ids = []
         for at in range(0, n, 1000):
-            ids += self._create(make, at, min(n, at + 1000))
+            ids += self.create_batch(make, at, min(n, at + 1000))
         return ids
 
     def create_spread(self, n, period_s, make):
@@ -214,9 +219,9 @@ class Place:
         begun = time.monotonic()
         for at in range(0, n, per_call):
             time.sleep(max(0, begun + at / n * period_s - time.monotonic()))
-            self._create(make, at, min(n, at + per_call))
+            self.create_batch(make, at, min(n, at + per_call))
 
-    def _create(self, make, first, end):
+    def create_batch(self, make, first, end):
         tasks = [{"group_key": GROUP, "task_name": f"t{i:06}"} | make(i) for i in range(first, end)]
         return [t["id"] for t in self.call("POST", "/tasks/batch", {"tasks": tasks})["items"]]
 
@@ -229,6 +234,5 @@ class Place:
         param = {"url": f"http://127.0.0.1:{self.stub_port}/"}
         return lambda i: {"cron_expr": cron_expr, "executor_key": "http", "biz_param": param}
 
-    def live_runs(self):
-        runs = self.call("GET", "/overview")["runs"]
-        return sum(n for n in runs.values())
+    def has_live_runs(self):
+        return bool(self.call("GET", "/runs?live=true&limit=1")["items"])

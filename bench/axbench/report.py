@@ -40,11 +40,10 @@ def text(scenario, summary):
     return "\n".join(out)
 
 
-def markdown(machine, results):
-    out = ["| | |", "|---|---|"] + [f"| {key} | {value} |" for key, value in machine.items()]
-    for scenario, summary in results:
-        out += ["", f"### {scenario.name}", "", f"{scenario.title}.", "", "| figure | median | min – max | target | |",
-                "|---|---:|---:|---:|---|"]
-        out += ["| " + " | ".join(line(name, figure, scenario.targets.get(name))) + " |"
-                for name, figure in summary.items()]
-    return "\n".join(out) + "\n"
+def markdown(scenario, machine, summary):
+    where = (f"{machine['cpu']}, {machine['memory_gb']} GB, kernel {machine['kernel']}, {machine['compiler']}, SQLite"
+             f" {machine['sqlite']}; fdatasync {machine['fdatasync_us']} µs, load average {machine['load_average']:.1f};"
+             f" revision {machine['revision']}, {machine['time']}")
+    rows = ["| " + " | ".join(line(name, figure, scenario.targets.get(name))) + " |" for name, figure in summary.items()]
+    return "\n".join([scenario.name, "", f"{scenario.title}.", "", f"<sub>{where}</sub>", "",
+                      "| figure | median | min – max | target | |", "|---|---:|---:|---:|---|", *rows])

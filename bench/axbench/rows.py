@@ -42,6 +42,14 @@ def fires(place, from_ms, to_ms):
                 " WHERE trigger_time >= ? AND trigger_time < ?", SUCCESS, from_ms, to_ms)[0]
 
 
+def last_end(place, runs):
+    """When the last of so many successful runs ended."""
+    n, end = read(place, "SELECT count(*), max(end_time) FROM ax_task_log WHERE status = ?", SUCCESS)[0]
+    if n != runs:
+        raise Failed(f"{n} runs succeeded, not {runs}")
+    return end
+
+
 def check(place):
     """ax-check over the stopped store: a fast answer that is wrong is no result."""
     done = subprocess.run([place.build.path("ax-check"), "--store", f"sqlite:{place.store}", "--json"],

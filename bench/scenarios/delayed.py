@@ -7,7 +7,6 @@ import time
 from axbench import rows
 from axbench.place import Place, now_ms, wait_for
 from axbench.scenario import Scenario
-from scenarios.burst import ended
 
 TASKS, CONNECTIONS, WINDOW = 100, 128, 4
 
@@ -26,9 +25,9 @@ def run(build, quick, runs):
         if now_ms() > due_ms - 1000:
             raise rows.Failed("the runs were not created in time: the machine is too busy")
         time.sleep((due_ms - now_ms()) / 1000)
-        wait_for("the last run", lambda: ended(place, runs), 300, 0.1)
+        wait_for("the last run", lambda: not place.has_live_runs(), 300, 0.1)
         place.stop()
-        last, = rows.read(place, "SELECT max(end_time) FROM ax_task_log")[0]
+        last = rows.last_end(place, runs)
         rows.check(place)
         return {"enqueued_per_s": runs / taken_s, "drained_per_s": runs / (last - due_ms) * 1000} | rows.lateness(
             place, due_ms, due_ms + 1)
