@@ -27,11 +27,6 @@ static const struct kind kinds[] = {
 };
 static const struct kind quartz_weekday = { "weekday", 1, 7, 7, weekday_names, 1, "MON, MON-FRI, ?, L, FRIL or MON#2" };
 
-const char *ax_cron_field_name(enum ax_cron_field field)
-{
-	return kinds[field].name;
-}
-
 /* What is being read: the field, and the item in it, which messages quote. */
 struct item {
 	struct ax_cron *cron;

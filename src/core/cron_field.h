@@ -15,9 +15,6 @@ enum ax_cron_field {
 	AX_CRON_YEAR,
 };
 
-/* The word for err->field and messages: "second" … "year". */
-const char *ax_cron_field_name(enum ax_cron_field field);
-
 /* Parses the field's text (printable ASCII, not empty) into the cron's bits for it; flags such as interval,
  * days_free and days_star are set too. `dialect` is not AX_DIALECT_NONE. */
 enum ax_status ax_cron_field_parse(struct ax_cron *cron, enum ax_cron_field field, enum ax_dialect dialect,

@@ -258,8 +258,3 @@ void ax_live_init(struct ax_server *server)
 	AX_ASSERT(uv_timer_init(&server->loop, &server->live.timer) == 0);
 	server->live.timer.data = server;
 }
-
-void ax_live_close(struct ax_server *server)
-{
-	uv_close((uv_handle_t *)&server->live.timer, NULL);
-}

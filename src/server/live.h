@@ -28,7 +28,6 @@ struct ax_live {
 };
 
 void ax_live_init(struct ax_server *server);
-void ax_live_close(struct ax_server *server);
 /* Takes over the call of a stream that was admitted. */
 void ax_live_begin(struct ax_call *c);
 /* errand.done of hints: tells parked polls, streams and the scheduler. */

@@ -311,8 +311,3 @@ void ax_polls_init(struct ax_server *server)
 	AX_ASSERT(uv_timer_init(&server->loop, &server->polls.timer) == 0);
 	server->polls.timer.data = server;
 }
-
-void ax_polls_close(struct ax_server *server)
-{
-	uv_close((uv_handle_t *)&server->polls.timer, NULL);
-}

@@ -30,7 +30,6 @@ struct ax_polls {
 };
 
 void ax_polls_init(struct ax_server *server);
-void ax_polls_close(struct ax_server *server);
 /* Takes over the call of a poll. False, and the call stays the caller's, when its body is no poll. */
 AX_MUST_USE bool ax_polls_park(struct ax_call *c);
 /* Runs may be there for any of them. */
