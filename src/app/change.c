@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#include "app/fire.h"
+#include "app/overlap.h"
+#include "app/schedule_next.h"
 #include "core/limits.h"
 #include "core/retry.h"
 
@@ -33,24 +34,18 @@ static struct ax_attempt attempt_of(const struct ax_run *run, const struct ax_ch
 	};
 }
 
-/* What keeps a run that becomes WAITING from being claimed: its task's pause, or (for a delayed run that just came due)
- * the overlap rule. What a person started by hand runs in a paused task too. */
+/* What keeps a run that becomes WAITING from being claimed. A delayed run that just came due asks the overlap rule; the
+ * others were live before. */
 static enum ax_status find_hold(
 	struct ax_tx *tx, struct ax_run *run, enum ax_run_state from, enum ax_hold *ret, struct ax_err *err)
 {
 	struct ax_task task;
-	*ret = AX_HOLD_NONE;
+	bool room = true;
 	enum ax_status status = tx->ops->task_get(tx, run->task_id, false, &task, err);
-	if (status != AX_OK)
-		return status;
-	if (from == AX_RUN_PENDING) {
-		bool room;
+	if (status == AX_OK && from == AX_RUN_PENDING)
 		status = ax_overlap_room(tx, &task, &room, err);
-		if (status == AX_OK && !room)
-			*ret = AX_HOLD_OVERLAP;
-	}
-	if (*ret == AX_HOLD_NONE && task.status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL)
-		*ret = AX_HOLD_PAUSED;
+	if (status == AX_OK)
+		*ret = ax_hold_of(&task, run, room);
 	return status;
 }
 
@@ -311,25 +306,6 @@ enum ax_status ax_cancel_runs(
 		status = tx->ops->run_get(tx, run->gid, true, run, err);
 		if (status == AX_OK && !ax_run_is_terminal(run->status) && run->cancel == AX_CANCEL_NONE)
 			status = ax_change_run(ctx, tx, run, &cancel, now, err);
-	}
-	return status;
-}
-
-enum ax_status ax_release_held(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
-{
-	struct ax_runs held;
-	enum ax_status status = tx->ops->runs_held(tx, task->id, AX_BATCH, &held, err);
-	for (int i = 0; status == AX_OK && i < held.n; i++) {
-		struct ax_run *run = &held.at[i];
-		bool room;
-		status = ax_overlap_room(tx, task, &room, err);
-		if (status != AX_OK || !room)
-			return status;
-		bool pause = task->status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL;
-		run->hold = pause ? AX_HOLD_PAUSED : AX_HOLD_NONE;
-		status = tx->ops->run_update(tx, run, run->rev, err);
-		ctx->notify->ops->run_changed(ctx->notify, run);
-		ctx->notify->ops->group_ready(ctx->notify, run->group_key);
 	}
 	return status;
 }

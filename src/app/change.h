@@ -39,7 +39,4 @@ enum ax_status ax_change_lost(
 enum ax_status ax_cancel_runs(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_runs *runs, const char *reason,
 	int64_t now, struct ax_err *err);
 
-/* Lets runs of the task go that wait for its overlap rule, as many as it allows, oldest first. */
-enum ax_status ax_release_held(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err);
-
 #endif

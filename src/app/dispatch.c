@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "app/change.h"
-#include "app/worker_seen.h"
 #include "core/limits.h"
 
 /* A parked poll as one group sees it. */

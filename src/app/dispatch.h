@@ -2,7 +2,7 @@
 #define AX_APP_DISPATCH_H
 
 #include "app/ctx.h"
-#include "app/ingest.h"
+#include "app/worker_seen.h"
 
 /* What a worker was given: the run as claimed and the definition that it executes. */
 struct ax_order {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "app/change.h"
-#include "app/worker_seen.h"
 #include "core/limits.h"
 
 struct pass {

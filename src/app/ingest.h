@@ -2,6 +2,7 @@
 #define AX_APP_INGEST_H
 
 #include "app/ctx.h"
+#include "app/worker_seen.h"
 
 /* What workers report, see docs/protocol.md. */
 enum ax_item_type {
@@ -27,12 +28,6 @@ struct ax_item {
 	int64_t code;
 	const char *result;      /* JSON text or "" */
 	enum ax_verdict verdict; /* filled by ax_ingest */
-};
-
-/* An attempt that the worker shall end. */
-struct ax_stop {
-	int64_t gid, fence;
-	const char *reason; /* cancel, lost, superseded */
 };
 
 struct ax_report {

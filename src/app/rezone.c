@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "app/birth.h"
 #include "app/fire.h"
+#include "app/schedule_next.h"
 #include "core/limits.h"
 
 struct pass {

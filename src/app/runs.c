@@ -3,8 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/birth.h"
 #include "app/change.h"
-#include "app/fire.h"
+#include "app/schedule_next.h"
 #include "app/worker_seen.h"
 #include "core/limits.h"
 

@@ -3,8 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/birth.h"
 #include "app/change.h"
 #include "app/fire.h"
+#include "app/overlap.h"
+#include "app/schedule_next.h"
 #include "base/utf8.h"
 #include "core/limits.h"
 
@@ -475,14 +478,10 @@ static enum ax_status trigger(struct ax_tx *tx, void *arg, struct ax_err *err)
 	}
 	struct ax_run run = ax_run_make(t->ctx, &task, kind, t->ask->key, later ? t->ask->run_at : t->now, t->now);
 	run.params = t->ask->params;
-	if (run.trigger_time <= t->now) {
+	if (run.trigger_time <= t->now)
 		status = ax_run_add_waiting(t->ctx, tx, &task, &run, err);
-	} else {
-		run.status = AX_RUN_PENDING;
-		run.deadline_time = run.trigger_time;
-		status = tx->ops->run_insert(tx, &run, err);
-		t->ctx->notify->ops->run_changed(t->ctx->notify, &run);
-	}
+	else
+		status = ax_run_add_pending(t->ctx, tx, &run, err);
 	*t->ret = run;
 	return status;
 }

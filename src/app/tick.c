@@ -2,8 +2,10 @@
 
 #include <inttypes.h>
 
+#include "app/birth.h"
 #include "app/change.h"
 #include "app/fire.h"
+#include "app/schedule_next.h"
 #include "core/limits.h"
 
 enum {

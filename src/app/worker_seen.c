@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "app/ingest.h"
 #include "core/limits.h"
 
 enum { SEEN_EVERY_MS = 5000 };

@@ -3,6 +3,12 @@
 
 #include "app/ctx.h"
 
+/* An attempt that the worker shall end. */
+struct ax_stop {
+	int64_t gid, fence;
+	const char *reason; /* cancel, lost, superseded */
+};
+
 /* Checks that a message comes from the worker's current incarnation and notes that it was seen (at most one write every
  * few seconds). AX_NOT_FOUND: unknown or left, it must register; AX_CONFLICT: another incarnation took over. */
 enum ax_status ax_worker_seen(struct ax_ctx *ctx, struct ax_tx *tx, const char *name, const char *incarnation,
@@ -12,7 +18,6 @@ enum ax_status ax_worker_seen(struct ax_ctx *ctx, struct ax_tx *tx, const char *
 bool ax_worker_offers(const char *names, const char *name);
 
 /* The worker's attempts that were asked to stop, marked as told. `ret` is NULL when there is none. */
-struct ax_stop;
 enum ax_status ax_worker_stops(
 	struct ax_ctx *ctx, struct ax_tx *tx, const char *name, struct ax_stop **ret, int *ret_n, struct ax_err *err);
 

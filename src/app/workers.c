@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "app/change.h"
-#include "app/fire.h"
 #include "core/limits.h"
 
 enum { HELD_MAX = 30000 }; /* most attempts of one worker: pool 10,000 × AX_BACKLOG_FACTOR */

@@ -2,7 +2,7 @@
 #define AX_APP_WORKERS_H
 
 #include "app/ctx.h"
-#include "app/ingest.h"
+#include "app/worker_seen.h"
 
 struct ax_registration {
 	struct ax_worker worker; /* status and times are set here */

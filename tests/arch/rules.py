@@ -52,6 +52,20 @@ def check_floors(files):
                 yield f"{path}:{number}: {folder} may not include {included[1]}"
 
 
+def check_app_cycles(files):
+    """The services call each other in one direction: what includes what among them has no cycle."""
+    uses = {}
+    for path, text in files.items():
+        if own := re.fullmatch(r"src/app/(\w+)\.[ch]", path):
+            named = re.findall(r'^#include "app/(\w+)\.h"', text, re.M)
+            uses.setdefault(own[1], set()).update(other for other in named if other != own[1])
+    while leaves := [name for name, others in uses.items() if not others & uses.keys()]:
+        for name in leaves:
+            del uses[name]
+    for name in sorted(uses):
+        yield f"src/app/{name}.h: in a cycle, or above one, by {', '.join(sorted(uses[name] & uses.keys()))}"
+
+
 # ---- purity of the deterministic floors
 
 PURE = ("base", "core", "port", "app")
@@ -130,11 +144,11 @@ def check_banned(files):
                 yield f"{path}:{number}: {found[1]} is not used here; see CONTRIBUTING.md for what is"
 
 
-# A run changes its state in app/change.c alone; it is born in app/fire.c and app/tasks.c.
+# A run changes its state in app/change.c alone; it is born in app/birth.c.
 RUN_STATE = re.compile(
     r"\b(run|\w*runs|held|live|pending|overdue|some|missed)\b(\.at\[[^]]*\])?(->|\.)status\s*=(?!=)"
     r"|(->|\.)status\s*=\s*AX_RUN_\w+\s*;")
-RUN_STATE_HOMES = ("src/app/change.c", "src/app/fire.c", "src/app/tasks.c")
+RUN_STATE_HOMES = ("src/app/change.c", "src/app/birth.c")
 
 
 def check_run_state(files):
@@ -253,5 +267,5 @@ def check_tabs_and_ends(files):
             yield f"{path}: no newline at the end"
 
 
-OVER_FILES = [check_floors, check_banned, check_run_state, check_words, check_sleeps, check_places, check_first_hour,
+OVER_FILES = [check_floors, check_app_cycles, check_banned, check_run_state, check_words, check_sleeps, check_places, check_first_hour,
               check_links, check_tabs_and_ends]

@@ -52,6 +52,8 @@ SEEDS = {  # a file that breaks each rule, and what is said of it
     "an adapter includes app": (rules.check_floors, "src/adapters/http/x.h", '#include "app/ctx.h"\n', "may not"),
     "check includes core": (rules.check_floors, "src/check/x.c", '#include "core/cron.h"\n', "may not include"),
     "a new folder": (rules.check_floors, "src/utils/x.c", "", "no folder src/utils"),
+    "a cycle in app": (
+        rules.check_app_cycles, "src/app/change.h", '#include "app/fire.h"\n', "above one, by fire"),
     "banned": (rules.check_banned, "src/cli/x.c", "void f(char *a)\n{\n\tstrcpy(a, b);\n}\n", "x.c:3: strcpy"),
     "banned in a comment is fine": (rules.check_banned, "src/cli/x.c", "/* like strcpy() */\n", None),
     "state": (rules.check_run_state, "src/app/x.c", "\trun->status = AX_RUN_SUCCESS;\n", "ax_change_run"),
@@ -78,7 +80,7 @@ SEEDS = {  # a file that breaks each rule, and what is said of it
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rule_sees(seed, tree):
     rule, path, text, said = SEEDS[seed]
-    others = tree if rule in (rules.check_first_hour, rules.check_links) else {}
+    others = tree if rule in (rules.check_app_cycles, rules.check_first_hour, rules.check_links) else {}
     found = [line for line in rule({**others, path: text}) if path.split("/")[-1] in line or "first hour" in line]
     assert (not found) if said is None else any(said in line for line in found), found
 

@@ -13,7 +13,8 @@ def mutant(name, why, *edits):
     return Mutant(name, why, edits)
 
 
-CHANGE, DISPATCH, FIRE = "src/app/change.c", "src/app/dispatch.c", "src/app/fire.c"
+BIRTH, CHANGE, DISPATCH, FIRE = "src/app/birth.c", "src/app/change.c", "src/app/dispatch.c", "src/app/fire.c"
+OVERLAP, SCHEDULE_NEXT = "src/app/overlap.c", "src/app/schedule_next.c"
 INGEST, TASKS, TICK = "src/app/ingest.c", "src/app/tasks.c", "src/app/tick.c"
 FSM, GID = "src/core/run_fsm.c", "src/core/gid.c"
 
@@ -60,7 +61,7 @@ MUTANTS = [
     mutant("epoch-not-appended", "the audit learns of every change of the rule",
            (TASKS, "\tif (status == AX_OK && changed)\n\t\tstatus = ax_epoch_append(e->ctx, tx, &task, e->now, err);\n", "")),
     mutant("back-over-fires", "fires only go forward, whatever the clock does",
-           (FIRE, "\tint64_t after = AX_MAX(now, task->last_trigger_time);\n", "\tint64_t after = now;\n")),
+           (SCHEDULE_NEXT, "\tint64_t after = AX_MAX(now, task->last_trigger_time);\n", "\tint64_t after = now;\n")),
     # ---- every live state is left
     mutant("no-lease-sweeper", "a run is never left to a callback alone",
            (TICK, "\tif (now < ctx->hold_leases_until) {", "\tif (true) {\n\t\tctx->hold_leases_until = now + AX_LEASE_MS;")),
@@ -81,12 +82,12 @@ MUTANTS = [
     mutant("losses-unbounded", "no more lost attempts than the task allows",
            (CHANGE, "def.lost_fails || run->lost_times >= def.lost_limit", "def.lost_fails")),
     mutant("overlap-ignored", "no run beside another that the overlap rule forbids",
-           (FIRE, "\t\t*ret = live - held < most_live(task);\n", "\t\t*ret = true;\n")),
+           (OVERLAP, "\t\t*ret = live - held < most_live(task);\n", "\t\t*ret = true;\n")),
     mutant("cancelled-is-tried-again", "what was asked to stop is not tried again",
            (CHANGE, "\t} else if (run->cancel != AX_CANCEL_NONE) {", "\t} else if (false) {")),
     # ---- gids
     mutant("gid-mark-not-stored", "a restarted server makes no gid twice",
-           (FIRE, "\t\tservers.at[i].gid_high_ms = AX_MAX(servers.at[i].gid_high_ms, mark->high_ms);\n", "")),
+           (BIRTH, "\t\tservers.at[i].gid_high_ms = AX_MAX(servers.at[i].gid_high_ms, mark->high_ms);\n", "")),
     mutant("window-ignored", "a fire older than the window is for a person to decide",
            (FIRE, "if (fire < now - def->window_seconds * 1000 && fire < now - AX_LATE_MS)", "if (false)")),
 ]

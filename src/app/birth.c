@@ -1,0 +1,124 @@
+#include "app/birth.h"
+
+#include <inttypes.h>
+
+#include "app/overlap.h"
+#include "core/limits.h"
+
+enum { GIDS_PER_TRANSACTION = 50000 };
+
+struct ax_gid_mark {
+	struct ax_ctx *ctx;
+	int64_t high_ms;
+};
+
+static enum ax_status raise_mark(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct ax_gid_mark *mark = arg;
+	struct ax_servers servers;
+	enum ax_status status = tx->ops->servers(tx, &servers, err);
+	for (int i = 0; status == AX_OK && i < servers.n; i++) {
+		if (servers.at[i].number != mark->ctx->gids.server_number)
+			continue;
+		servers.at[i].gid_high_ms = AX_MAX(servers.at[i].gid_high_ms, mark->high_ms);
+		servers.at[i].seen_time = ax_now_ms(mark->ctx->clock);
+		return tx->ops->server_put(tx, &servers.at[i], err);
+	}
+	return status == AX_OK ? ax_fail(err, AX_BROKEN, "", "the row of this server is gone") : status;
+}
+
+enum ax_status ax_gids_ensure(struct ax_ctx *ctx, struct ax_err *err)
+{
+	struct ax_gid_mark mark = {
+		.ctx = ctx,
+		.high_ms = ax_gid_need(&ctx->gids, ax_now_ms(ctx->clock), GIDS_PER_TRANSACTION),
+	};
+	if (mark.high_ms == 0)
+		return AX_OK;
+	enum ax_status status = ax_store_run(ctx->store, ctx->arena, raise_mark, &mark, err);
+	if (status == AX_OK)
+		ax_gid_raise(&ctx->gids, mark.high_ms);
+	return status;
+}
+
+static const char *make_trace_id(struct ax_ctx *ctx)
+{
+	return ax_sprintf(ctx->arena, "%016" PRIx64 "%016" PRIx64, ax_rand_u64(ctx->rand), ax_rand_u64(ctx->rand) | 1);
+}
+
+struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum ax_run_kind kind, const char *key,
+	int64_t trigger_time, int64_t now)
+{
+	int64_t gid = ax_gid_next(&ctx->gids, now);
+	return (struct ax_run){
+		.gid = gid,
+		.task_id = task->id,
+		.group_key = task->def.group_key,
+		.executor_key = task->def.executor_key,
+		.kind = kind,
+		.fire_key = key[0] != '\0' ? key : ax_sprintf(ctx->arena, "%" PRId64, gid),
+		.reason = "",
+		.version = task->version,
+		.trigger_time = trigger_time,
+		.create_time = now,
+		.rank = trigger_time - task->def.priority * AX_RANK_STEP_MS,
+		.priority = task->def.priority,
+		.worker = "",
+		.incarnation = "",
+		.result_msg = "",
+		.result = "",
+		.params = "",
+		.trace_id = make_trace_id(ctx),
+		.progress_msg = "",
+		.progress_percent = -1,
+	};
+}
+
+static enum ax_status store_new(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
+{
+	AX_ASSERT(ax_run_may_begin_as(run->status));
+	enum ax_status status = tx->ops->run_insert(tx, run, err);
+	if (status != AX_OK)
+		return status;
+	ctx->notify->ops->run_changed(ctx->notify, run);
+	if (run->status == AX_RUN_WAITING && run->hold == AX_HOLD_NONE)
+		ctx->notify->ops->group_ready(ctx->notify, run->group_key);
+	return AX_OK;
+}
+
+enum ax_status ax_run_add_due(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
+	bool room, struct ax_err *err)
+{
+	run->status = AX_RUN_WAITING;
+	run->hold = ax_hold_of(task, run, room);
+	return store_new(ctx, tx, run, err);
+}
+
+enum ax_status ax_run_add_waiting(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run, struct ax_err *err)
+{
+	bool room;
+	enum ax_status status = ax_overlap_room(tx, task, &room, err);
+	return status == AX_OK ? ax_run_add_due(ctx, tx, task, run, room, err) : status;
+}
+
+enum ax_status ax_run_add_pending(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, struct ax_err *err)
+{
+	run->status = AX_RUN_PENDING;
+	run->deadline_time = run->trigger_time;
+	return store_new(ctx, tx, run, err);
+}
+
+enum ax_status ax_run_add_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
+	enum ax_run_state state, const char *reason, const char *message, struct ax_err *err)
+{
+	run->status = state;
+	run->reason = reason;
+	run->result_msg = message;
+	run->end_time = run->create_time;
+	enum ax_status status = store_new(ctx, tx, run, err);
+	if (status == AX_OK)
+		status = tx->ops->task_last_run(
+			tx, task->id, run->gid, state, AX_MAX(run->end_time, task->last_run_end_time), err);
+	return status;
+}

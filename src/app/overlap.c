@@ -1,0 +1,104 @@
+#include "app/overlap.h"
+
+#include "core/limits.h"
+
+/* How many runs of a task may be live at once. */
+static int64_t most_live(const struct ax_task *task)
+{
+	return task->def.overlap == AX_OVERLAP_ALLOW ? task->def.overlap_max : 1;
+}
+
+/* Counts no further than it has to: those that the rule holds back are the newest. */
+static enum ax_status count_live(
+	struct ax_tx *tx, const struct ax_task *task, int64_t *ret_live, int64_t *ret_held, struct ax_err *err)
+{
+	return tx->ops->runs_live_count(tx, task->id, (int)most_live(task) + AX_BATCH, ret_live, ret_held, err);
+}
+
+enum ax_status ax_overlap_room(struct ax_tx *tx, const struct ax_task *task, bool *ret, struct ax_err *err)
+{
+	int64_t live, held;
+	enum ax_status status = count_live(tx, task, &live, &held, err);
+	if (status == AX_OK)
+		*ret = live - held < most_live(task);
+	return status;
+}
+
+/* Overlap `queue`: the fire joins the run that waits, if one does. What a run stands for is a range of fires, so it can
+ * only grow by the fire that follows: when others were skipped or missed in between, the fire waits as a run of its
+ * own. */
+static struct ax_run *find_waiting(const struct ax_task *task, const struct ax_runs *live)
+{
+	for (int i = live->n - 1; i >= 0; i--) {
+		struct ax_run *run = &live->at[i];
+		bool fresh = run->status == AX_RUN_WAITING && run->fence == 0;
+		if (fresh && run->kind == AX_KIND_SCHEDULE && !run->made_up &&
+			AX_MAX(run->covers_to, run->trigger_time) == task->last_trigger_time)
+			return run;
+	}
+	return NULL;
+}
+
+/* The fate of a fire beside the live runs, no room being left. */
+static struct ax_fate judge_beside(
+	const struct ax_task *task, const struct ax_run *run, struct ax_runs live, int64_t now)
+{
+	struct ax_fate fate = { .kind = AX_FATE_HOLD, .live = live };
+	bool made_up_each = task->def.misfire == AX_MISFIRE_FIRE_ALL && run->trigger_time < now - AX_LATE_MS;
+	switch (task->def.overlap) {
+	case AX_OVERLAP_QUEUE:
+	case AX_OVERLAP_ALLOW:
+		fate.beside = made_up_each ? NULL : find_waiting(task, &fate.live);
+		if (fate.beside != NULL)
+			fate.kind = AX_FATE_JOIN;
+		return fate;
+	case AX_OVERLAP_SKIP:
+		fate.beside = &fate.live.at[live.n - 1];
+		fate.kind = AX_FATE_SKIP;
+		return fate;
+	case AX_OVERLAP_REPLACE:
+		fate.kind = AX_FATE_REPLACE;
+		return fate;
+	}
+	ax_die(__FILE__, __LINE__, "unknown overlap rule");
+}
+
+enum ax_status ax_overlap_judge(struct ax_tx *tx, const struct ax_task *task, const struct ax_run *run, int64_t now,
+	struct ax_fate *ret, struct ax_err *err)
+{
+	struct ax_runs live;
+	int64_t enough = most_live(task), n_live, n_held;
+	*ret = (struct ax_fate){ .kind = AX_FATE_RUN };
+	enum ax_status status = count_live(tx, task, &n_live, &n_held, err);
+	if (status != AX_OK || n_live < enough)
+		return status;
+	status = tx->ops->runs_live(tx, task->id, true, (int)enough + AX_BATCH, &live, err);
+	if (status == AX_OK)
+		*ret = judge_beside(task, run, live, now);
+	return status;
+}
+
+enum ax_hold ax_hold_of(const struct ax_task *task, const struct ax_run *run, bool room)
+{
+	if (!room)
+		return AX_HOLD_OVERLAP;
+	return task->status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL ? AX_HOLD_PAUSED : AX_HOLD_NONE;
+}
+
+enum ax_status ax_release_held(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
+{
+	struct ax_runs held;
+	enum ax_status status = tx->ops->runs_held(tx, task->id, AX_BATCH, &held, err);
+	for (int i = 0; status == AX_OK && i < held.n; i++) {
+		struct ax_run *run = &held.at[i];
+		bool room;
+		status = ax_overlap_room(tx, task, &room, err);
+		if (status != AX_OK || !room)
+			return status;
+		run->hold = ax_hold_of(task, run, true);
+		status = tx->ops->run_update(tx, run, run->rev, err);
+		ctx->notify->ops->run_changed(ctx->notify, run);
+		ctx->notify->ops->group_ready(ctx->notify, run->group_key);
+	}
+	return status;
+}
