@@ -7,6 +7,7 @@
 #include "app/tasks.h"
 #include "app/workers.h"
 #include "base/rfc3339.h"
+#include "core/task_def.h"
 #include "port/row.h"
 #include "sim.h"
 
@@ -54,29 +55,25 @@ static const char *draw_schedule(struct sim *sim)
 static struct ax_task_def draw_def(struct sim *sim, const char *name)
 {
 	bool delay = sim_between(sim, 0, 5) == 0;
-	return (struct ax_task_def){
-		.group_key = sim_between(sim, 0, 3) == 0 ? "other" : "default",
-		.task_name = name,
-		.task_type = delay ? AX_TASK_DELAY : AX_TASK_SCHEDULED,
-		.cron_expr = delay ? "" : draw_schedule(sim),
-		.time_zone = "UTC",
-		.executor_key = sim_between(sim, 0, 1) == 0 ? "exec" : "http",
-		.biz_param = "null",
-		.timeout_seconds = sim_between(sim, 0, 5) == 0 ? 0 : sim_between(sim, 1, 60),
-		.grace_seconds = sim_between(sim, 1, 5),
-		.retry_count = sim_between(sim, 0, 3),
-		.priority = sim_between(sim, 1, 10),
-		.overlap = (enum ax_overlap)sim_between(sim, 0, 3),
-		.overlap_max = sim_between(sim, 1, 4),
-		.misfire = (enum ax_misfire)sim_between(sim, 0, 2),
-		.window_seconds = sim_between(sim, 0, 2) == 0 ? 600 : sim_between(sim, 0, 120),
-		.lost_fails = sim_between(sim, 0, 4) == 0,
-		.lost_limit = sim_between(sim, 0, 3),
-		.unreachable_continues = sim_between(sim, 0, 7) == 0,
-		.start_confirmed = sim_between(sim, 0, 3) == 0,
-		.owner = "",
-		.notes = "",
-	};
+	struct ax_task_def def = ax_def_preset();
+	def.group_key = sim_between(sim, 0, 3) == 0 ? "other" : "default";
+	def.task_name = name;
+	def.task_type = delay ? AX_TASK_DELAY : AX_TASK_SCHEDULED;
+	def.cron_expr = delay ? "" : draw_schedule(sim);
+	def.executor_key = sim_between(sim, 0, 1) == 0 ? "exec" : "http";
+	def.timeout_seconds = sim_between(sim, 0, 5) == 0 ? 0 : sim_between(sim, 1, 60);
+	def.grace_seconds = sim_between(sim, 1, 5);
+	def.retry_count = sim_between(sim, 0, 3);
+	def.priority = sim_between(sim, 1, 10);
+	def.overlap = (enum ax_overlap)sim_between(sim, 0, 3);
+	def.overlap_max = sim_between(sim, 1, 4);
+	def.misfire = (enum ax_misfire)sim_between(sim, 0, 2);
+	def.window_seconds = sim_between(sim, 0, 2) == 0 ? 600 : sim_between(sim, 0, 120);
+	def.lost_fails = sim_between(sim, 0, 4) == 0;
+	def.lost_limit = sim_between(sim, 0, 3);
+	def.unreachable_continues = sim_between(sim, 0, 7) == 0;
+	def.start_confirmed = sim_between(sim, 0, 3) == 0;
+	return def;
 }
 
 static void create(struct sim *sim)

@@ -2,6 +2,8 @@
 """Writes spec/openapi.json from src/server/routes.def (paths, rights, summaries) and tools/openapi_parts.json (schemas
 and what each handler takes and gives).
 
+The schema "Definition" comes from src/core/task_def.def.
+
 usage: gen_openapi.py [--check]     with --check: fails when the file would change
 
 In the parts "extends" takes another schema's properties in, "required": "all" means every property, and objects hold
@@ -42,17 +44,62 @@ def close(schema):
     return schema
 
 
+DEF_LINE = re.compile(r"^AX_DEF_(\w+)\((.*?)\)$", re.M | re.S)
+LITERAL = re.compile(r"""(?:"(?:\\.|[^"\\])*"|[^,"]+)+""")
+
+
+def definition():
+    """The fields of a task's definition, as JSON schemas."""
+    limits = dict(re.findall(r"\b(AX_\w+_(?:MAX|BYTES)) = (\d+)", (ROOT / "src/core/limits.h").read_text()
+                             + (ROOT / "src/core/schedule.h").read_text()))
+    text = re.sub(r"/\*.*?\*/", "", (ROOT / "src/core/task_def.def").read_text(), flags=re.S)
+
+    def number(word):
+        return eval(re.sub(r"AX_\w+", lambda m: limits[m[0]], word))  # a product of figures and limits
+
+    def string(word):
+        return json.loads(word)
+
+    made = {}
+    for kind, inner in DEF_LINE.findall(text):
+        part = [word.strip() for word in LITERAL.findall(inner)]
+        if kind == "TEXT":
+            made[part[0]] = {"type": "string", "maxLength": number(part[3])}
+            if string(part[4]):
+                made[part[0]]["default"] = string(part[4])
+        elif kind == "OPTIONAL":
+            made[part[0]] = {"type": ["string", "null"], "maxLength": number(part[3])}
+        elif kind == "NUMBER":
+            made[part[0]] = {"type": "integer", "minimum": number(part[3]), "maximum": number(part[4]),
+                             "default": number(part[5])}
+        elif kind == "TIME":
+            made[part[0]] = {"$ref": "#/components/schemas/TimeOrNull"}
+        elif kind == "ENUM":
+            words = [None if word == '"null"' else string(word) for word in part[7:]]
+            made[part[1]] = {"enum": words, "default": words[0]}
+        elif kind == "FLAG":
+            made[string(part[1])] = {"enum": [string(part[5]), string(part[6])], "default": string(part[5])}
+        elif kind == "JSON":
+            made[part[0]] = {}
+        about = string(part[6] if kind == "ENUM" else part[4] if kind in ("OPTIONAL", "FLAG") else
+                       part[3] if kind == "TIME" else part[-1])
+        if "$ref" not in made[list(made)[-1]]:
+            made[list(made)[-1]]["description"] = about
+    return made
+
+
 def make_schemas(parts):
     made = {}
 
     def properties(name):
         schema = parts[name]
         inherited = properties(schema["extends"]) if "extends" in schema else {}
-        return {**inherited, **schema.get("properties", {})}
+        own = definition() if name == "Definition" else schema.get("properties", {})
+        return {**inherited, **own}
 
     for name, schema in parts.items():
         schema = {key: value for key, value in schema.items() if key != "extends"}
-        if "properties" in schema:
+        if "properties" in schema or name == "Definition":
             schema["properties"] = json.loads(json.dumps(properties(name)))
         made[name] = close(schema)
     return made

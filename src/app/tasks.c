@@ -10,13 +10,9 @@
 #include "app/schedule_next.h"
 #include "base/utf8.h"
 #include "core/limits.h"
+#include "core/task_def.h"
 
 enum { TEN_YEARS_MS_IN_S = 315576000 };
-
-struct range {
-	const char *field;
-	int64_t value, min, max;
-};
 
 static enum ax_status check_text(const char *field, const char *text, size_t min, size_t max, struct ax_err *err)
 {
@@ -66,25 +62,6 @@ static enum ax_status check_executor(const struct ax_task_def *def, struct ax_er
 	return AX_OK;
 }
 
-static enum ax_status check_numbers(const struct ax_task_def *def, struct ax_err *err)
-{
-	const struct range ranges[] = {
-		{ "timeout_seconds", def->timeout_seconds, 0, 604800 },
-		{ "grace_seconds", def->grace_seconds, 1, 30 },
-		{ "retry_count", def->retry_count, 0, 100 },
-		{ "priority", def->priority, 1, 10 },
-		{ "overlap_max", def->overlap_max, 1, 1000 },
-		{ "window_seconds", def->window_seconds, 0, 86400 },
-		{ "lost_limit", def->lost_limit, 0, 20 },
-	};
-	for (size_t i = 0; i < AX_COUNT(ranges); i++)
-		if (ranges[i].value < ranges[i].min || ranges[i].value > ranges[i].max)
-			return ax_fail(err, AX_INVALID, ranges[i].field,
-				"%" PRId64 " is out of range; %" PRId64 " to %" PRId64 " are allowed", ranges[i].value,
-				ranges[i].min, ranges[i].max);
-	return AX_OK;
-}
-
 static enum ax_status check_schedule(struct ax_ctx *ctx, const struct ax_task_def *def, struct ax_err *err)
 {
 	struct ax_schedule schedule;
@@ -111,14 +88,11 @@ enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, 
 	if (status == AX_OK)
 		status = check_executor(def, err);
 	if (status == AX_OK)
-		status = check_numbers(def, err);
+		status = ax_def_check_ranges(def, err);
 	if (status == AX_OK)
 		status = check_line("owner", def->owner, 0, AX_NAME_MAX, err);
 	if (status == AX_OK)
 		status = check_text("notes", def->notes, 0, AX_MESSAGE_MAX, err);
-	if (status == AX_OK && strlen(def->biz_param) > AX_PARAM_MAX)
-		status = ax_fail(err, AX_TOO_LARGE, "biz_param", "the parameter has %zu bytes; %d are allowed",
-			strlen(def->biz_param), AX_PARAM_MAX);
 	return status;
 }
 

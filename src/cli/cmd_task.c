@@ -6,61 +6,48 @@
 #include "cli/report.h"
 #include "cli/value.h"
 
-/* Options that set a field of the task: option, field, how the value is read. */
-enum kind { TEXT, NUMBER, JSON };
+/* Options that set a field of the task, from core/task_def.def: option, JSON field, how the value is read. */
+enum kind { TEXT, NUMBER, TIME, JSON };
 static const struct {
 	const char *opt, *field;
 	enum kind kind;
 } fields[] = {
-	{ "group", "group_key", TEXT },
-	{ "name", "task_name", TEXT },
-	{ "type", "task_type", TEXT },
-	{ "cron", "cron_expr", TEXT },
-	{ "dialect", "dialect", TEXT },
-	{ "time-zone", "time_zone", TEXT },
-	{ "executor", "executor_key", TEXT },
-	{ "param", "biz_param", JSON },
-	{ "timeout", "timeout_seconds", NUMBER },
-	{ "grace", "grace_seconds", NUMBER },
-	{ "retries", "retry_count", NUMBER },
-	{ "priority", "priority", NUMBER },
-	{ "overlap", "overlap", TEXT },
-	{ "overlap-max", "overlap_max", NUMBER },
-	{ "misfire", "misfire", TEXT },
-	{ "window", "window_seconds", NUMBER },
-	{ "on-lost", "on_lost", TEXT },
-	{ "lost-limit", "lost_limit", NUMBER },
-	{ "on-unreachable", "on_unreachable", TEXT },
-	{ "start", "start", TEXT },
-	{ "owner", "owner", TEXT },
-	{ "notes", "notes", TEXT },
+#define AX_DEF_TEXT(name, option, ...) { option, #name, TEXT },
+#define AX_DEF_OPTIONAL(name, option, ...) { option, #name, TEXT },
+#define AX_DEF_NUMBER(name, option, ...) { option, #name, NUMBER },
+#define AX_DEF_TIME(name, option, ...) { option, #name, TIME },
+#define AX_DEF_ENUM(type, name, option, ...) { option, #name, TEXT },
+#define AX_DEF_FLAG(name, json, option, ...) { option, json, TEXT },
+#define AX_DEF_JSON(name, option, ...) { option, #name, JSON },
+#include "core/task_def.def"
+#undef AX_DEF_TEXT
+#undef AX_DEF_OPTIONAL
+#undef AX_DEF_NUMBER
+#undef AX_DEF_TIME
+#undef AX_DEF_ENUM
+#undef AX_DEF_FLAG
+#undef AX_DEF_JSON
 };
 
-#define FIELD_OPTS                                                                                                     \
-	{ "file", NULL, "F", "the task as JSON from a file, \"-\" for standard input" },                               \
-		{ "group", "group-key", "G", "group (default)" },                                                      \
-		{ "name", "task-name", "N", "name, unique in the group" },                                             \
-		{ "type", "task-type", "T", "scheduled, delay" },                                                      \
-		{ "cron", "cron-expr", "EXPR", "when: cron, @daily, @every 90s, @after 30s, @at TIME" },               \
-		{ "dialect", NULL, "D", "unix, quartz, spring" },                                                      \
-		{ "time-zone", "tz", "Z", "IANA zone of the schedule (UTC)" },                                         \
-		{ "executor", "executor-key", "E", "what runs it: exec, http, or a worker's function" },               \
-		{ "param", "biz-param", "JSON", "its parameter; \"@FILE\" reads it from a file" },                     \
-		{ "script", NULL, "TEXT", "executor exec: text for the shell" },                                       \
-		{ "url", NULL, "URL", "executor http: the address to call" },                                          \
-		{ "timeout", "timeout-seconds", "S", "seconds, 0: no limit (60)" },                                    \
-		{ "grace", "grace-seconds", "S", "seconds between TERM and KILL (5)" },                                \
-		{ "retries", "retry-count", "N", "retries after a failure (3)" },                                      \
-		{ "priority", NULL, "P", "1 to 10, 10 is the most urgent (5)" },                                       \
-		{ "overlap", NULL, "O", "queue, skip, replace, allow" },                                               \
-		{ "overlap-max", NULL, "N", "with overlap allow: at most so many at once" },                           \
-		{ "misfire", NULL, "M", "fire_once, fire_all, skip" },                                                 \
-		{ "window", "window-seconds", "S", "how late a fire may still run (600)" },                            \
-		{ "on-lost", NULL, "L", "retry, fail" }, { "lost-limit", NULL, "N", "lost attempts allowed (3)" },     \
-		{ "on-unreachable", NULL, "U", "kill, continue" }, { "start", NULL, "S", "optimistic, confirmed" },    \
-		{ "owner", NULL, "TEXT", "who is asked about it" },                                                    \
+/* The same as rows of an option table. */
+#define AX_DEF_TEXT(name, option, alias, max, preset, about) { option, alias, "TEXT", about },
+#define AX_DEF_OPTIONAL(name, option, alias, max, about) { option, alias, "TEXT", about },
+#define AX_DEF_NUMBER(name, option, alias, min, max, preset, about) { option, alias, "N", about },
+#define AX_DEF_TIME(name, option, alias, about) { option, alias, "TIME", about },
+#define AX_DEF_ENUM(type, name, option, alias, first, preset, about, ...) { option, alias, "WORD", about },
+#define AX_DEF_FLAG(name, json, option, alias, about, no, yes) { option, alias, "WORD", about },
+#define AX_DEF_JSON(name, option, alias, max, preset, about) { option, alias, "JSON", about },
+#define FILE_OPT                                                                                                       \
 	{                                                                                                              \
-		"notes", NULL, "TEXT", "free text"                                                                     \
+		"file", NULL, "F", "the task as JSON from a file, \"-\" for standard input"                            \
+	}
+#define SCRIPT_OPT                                                                                                     \
+	{                                                                                                              \
+		"script", NULL, "TEXT", "executor exec: text for the shell"                                            \
+	}
+#define URL_OPT                                                                                                        \
+	{                                                                                                              \
+		"url", NULL, "URL", "executor http: the address to call"                                               \
 	}
 
 /* ---- list, show ---- */
@@ -139,12 +126,21 @@ static int show(struct ax_ctl *ctl)
 /* ---- create, update ---- */
 
 static const struct ax_opt create_opts[] = {
-	FIELD_OPTS,
+	FILE_OPT,
+#include "core/task_def.def"
+	SCRIPT_OPT,
+	URL_OPT,
 	{ "disabled", NULL, NULL, "create it without enabling it" },
 	{ "key", "idempotency-key", "K", "the same key and task again: the first answer" },
 	{ 0 },
 };
-static const struct ax_opt update_opts[] = { FIELD_OPTS, { 0 } };
+static const struct ax_opt update_opts[] = {
+	FILE_OPT,
+#include "core/task_def.def"
+	SCRIPT_OPT,
+	URL_OPT,
+	{ 0 },
+};
 
 /* Takes over `value` (NULL: out of memory or bad text, refused). */
 static int set(json_t *task, const char *field, json_t *value)
@@ -166,6 +162,9 @@ static int set_field(struct ax_ctl *ctl, json_t *task, size_t i)
 		value = json_string(text);
 	} else if (fields[i].kind == NUMBER) {
 		code = ax_ctl_opt_i64(ctl, fields[i].opt, 0, INT32_MAX, &number);
+		value = code == AX_EXIT_OK ? json_integer(number) : NULL;
+	} else if (fields[i].kind == TIME) {
+		code = ax_ctl_opt_time(ctl, fields[i].opt, &number);
 		value = code == AX_EXIT_OK ? json_integer(number) : NULL;
 	} else {
 		code = ax_ctl_json(ctl, fields[i].opt, text, &value);

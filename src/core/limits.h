@@ -1,6 +1,8 @@
 #ifndef AX_CORE_LIMITS_H
 #define AX_CORE_LIMITS_H
 
+#include <stdint.h>
+
 /* Every time and size that the protocol and the services rest on, with its reason. */
 
 enum {
@@ -31,5 +33,7 @@ enum {
 	AX_REPORT_ITEMS_MAX = 1000,
 	AX_POLL_GROUPS_MAX = 64,
 };
+
+#define AX_TIME_MAX_MS INT64_C(253402300799999) /* the end of year 9999 */
 
 #endif

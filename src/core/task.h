@@ -20,30 +20,23 @@ enum ax_task_status { AX_TASK_CREATED = 0, AX_TASK_ENABLED = 1, AX_TASK_PAUSED =
 enum ax_overlap { AX_OVERLAP_QUEUE = 0, AX_OVERLAP_SKIP = 1, AX_OVERLAP_REPLACE = 2, AX_OVERLAP_ALLOW = 3 };
 enum ax_misfire { AX_MISFIRE_FIRE_ONCE = 0, AX_MISFIRE_FIRE_ALL = 1, AX_MISFIRE_SKIP = 2 };
 
-/* What a task is: everything that a person writes. Every change of it is a new version. */
+/* What a task is: everything that a person writes, as task_def.def lists it. Every change of it is a new version. */
 struct ax_task_def {
-	const char *group_key;
-	const char *task_name;
-	enum ax_task_type task_type;
-	const char *cron_expr; /* "" unless scheduled */
-	int dialect;           /* enum ax_dialect */
-	const char *time_zone;
-	const char *executor_key;
-	const char *biz_param;   /* JSON text */
-	int64_t timeout_seconds; /* 0 = no limit */
-	int64_t grace_seconds;
-	int64_t retry_count;
-	int64_t priority; /* 1-10, 10 is the most urgent */
-	enum ax_overlap overlap;
-	int64_t overlap_max; /* for AX_OVERLAP_ALLOW */
-	enum ax_misfire misfire;
-	int64_t window_seconds; /* older fires are MISSED instead of made up */
-	bool lost_fails;        /* on_lost: fail */
-	int64_t lost_limit;
-	bool unreachable_continues; /* on_unreachable: continue */
-	bool start_confirmed;
-	const char *owner;
-	const char *notes;
+#define AX_DEF_TEXT(name, ...) const char *name;
+#define AX_DEF_OPTIONAL(name, ...) const char *name;
+#define AX_DEF_NUMBER(name, ...) int64_t name;
+#define AX_DEF_TIME(name, ...) int64_t name;
+#define AX_DEF_ENUM(type, name, ...) type name;
+#define AX_DEF_FLAG(name, ...) bool name;
+#define AX_DEF_JSON(name, ...) const char *name;
+#include "core/task_def.def"
+#undef AX_DEF_TEXT
+#undef AX_DEF_OPTIONAL
+#undef AX_DEF_NUMBER
+#undef AX_DEF_TIME
+#undef AX_DEF_ENUM
+#undef AX_DEF_FLAG
+#undef AX_DEF_JSON
 };
 
 struct ax_task {

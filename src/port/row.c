@@ -25,21 +25,32 @@
 #define ROW(name, table_, fields_)                                                                                     \
 	const struct ax_row_type name = { table_, sizeof(struct TYPE), fields_, AX_COUNT(fields_) }
 
-#define DEFINITION                                                                                                     \
-	DEF(group_key), DEF(task_name), DEF(task_type), DEF(cron_expr), DEF(dialect), DEF(time_zone),                  \
-		DEF(executor_key), DEF(biz_param), DEF(timeout_seconds), DEF(grace_seconds), DEF(retry_count),         \
-		DEF(priority), DEF(overlap), DEF(overlap_max), DEF(misfire), DEF(window_seconds), DEF(lost_fails),     \
-		DEF(lost_limit), DEF(unreachable_continues), DEF(start_confirmed), DEF(owner), DEF(notes)
+/* The columns of a definition. */
+#define AX_DEF_TEXT(name, ...) DEF(name),
+#define AX_DEF_OPTIONAL(name, ...) DEF(name),
+#define AX_DEF_NUMBER(name, ...) DEF(name),
+#define AX_DEF_TIME(name, ...) DEF(name),
+#define AX_DEF_ENUM(type, name, ...) DEF(name),
+#define AX_DEF_FLAG(name, ...) DEF(name),
+#define AX_DEF_JSON(name, ...) DEF(name),
 
 #define TYPE ax_task
-static const struct ax_field task_fields[] = { FIX(id), DEFINITION, COL(status), COL(version), FIX(create_time),
-	COL(update_time), COL(updated_by), COL(next_trigger_time), COL(last_trigger_time), COL(anchor_time),
-	COL(exhausted), FIX(last_run_gid), FIX(last_run_status), FIX(last_run_end_time) };
+static const struct ax_field task_fields[] = { FIX(id),
+#include "core/task_def.def"
+	COL(status), COL(version), FIX(create_time), COL(update_time), COL(updated_by), COL(next_trigger_time),
+	COL(last_trigger_time), COL(anchor_time), COL(exhausted), FIX(last_run_gid), FIX(last_run_status),
+	FIX(last_run_end_time) };
 ROW(ax_task_row, "ax_task", task_fields);
 #undef TYPE
 
 #define TYPE ax_task_version
-static const struct ax_field version_fields[] = { FIX(task_id), FIX(version), FIX(time), FIX(author), DEFINITION };
+static const struct ax_field version_fields[] = {
+	FIX(task_id),
+	FIX(version),
+	FIX(time),
+	FIX(author),
+#include "core/task_def.def"
+};
 ROW(ax_task_version_row, "ax_task_version", version_fields);
 #undef TYPE
 

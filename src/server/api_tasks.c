@@ -7,6 +7,7 @@
 #include "base/rfc3339.h"
 #include "core/limits.h"
 #include "core/schedule_text.h"
+#include "core/task_def.h"
 #include "server/biz_param.h"
 #include "server/handlers.h"
 #include "server/render.h"
@@ -48,80 +49,45 @@ static enum ax_status answer_task(struct ax_call *c, const struct ax_task *task,
 
 /* --- reading a definition ----------------------------------------------------------------------------------------- */
 
-static const struct ax_task_def preset = {
-	.group_key = "default",
-	.task_name = "",
-	.task_type = AX_TASK_SCHEDULED,
-	.cron_expr = "",
-	.time_zone = "UTC",
-	.executor_key = "",
-	.biz_param = "null",
-	.timeout_seconds = 60,
-	.grace_seconds = 5,
-	.retry_count = 3,
-	.priority = 5,
-	.overlap = AX_OVERLAP_QUEUE,
-	.overlap_max = 1,
-	.misfire = AX_MISFIRE_FIRE_ONCE,
-	.window_seconds = 600,
-	.lost_limit = 3,
-	.owner = "",
-	.notes = "",
-};
-
-static void read_dialect(struct ax_read *r, int *ret)
+static void read_field(struct ax_read *r, const struct ax_def_field *field, struct ax_task_def *def)
 {
-	const char *name = NULL;
-	enum ax_dialect dialect;
-	ax_read_str_or_null(r, "dialect", 16, &name);
-	if (name == NULL)
-		return;
-	if (!ax_dialect_parse(name, &dialect))
-		ax_read_fail(r, "dialect", "dialect must be `unix`, `quartz`, `spring` or null");
+	const char *text = field->preset_text == NULL ? NULL : ax_def_text(field, def);
+	int64_t number = field->preset_text == NULL ? ax_def_number(field, def) : 0;
+	int word = (int)(number - field->min);
+	switch (field->kind) {
+	case AX_DEF_KIND_TEXT:
+		ax_read_str(r, field->name, (size_t)field->max, &text);
+		break;
+	case AX_DEF_KIND_OPTIONAL:
+		ax_read_str_or_null(r, field->name, (size_t)field->max, &text);
+		break;
+	case AX_DEF_KIND_JSON:
+		ax_read_json(r, field->name, (size_t)field->max, &text);
+		text = text[0] == '\0' ? field->preset_text : text;
+		break;
+	case AX_DEF_KIND_NUMBER:
+		ax_read_int(r, field->name, field->min, field->max, &number);
+		break;
+	case AX_DEF_KIND_TIME:
+		ax_read_time_or_null(r, field->name, &number);
+		break;
+	case AX_DEF_KIND_ENUM:
+	case AX_DEF_KIND_FLAG:
+		ax_read_word(r, field->name, field->words, &word);
+		number = field->min + word;
+		break;
+	}
+	if (text != NULL)
+		ax_def_set_text(field, def, text);
 	else
-		*ret = (int)dialect;
-}
-
-/* What a flag is called: false is the first word. */
-static void read_choice(struct ax_read *r, const char *field, const char *no, const char *yes, bool *ret)
-{
-	const char *const words[] = { no, yes, NULL };
-	int choice = *ret;
-	ax_read_word(r, field, words, &choice);
-	*ret = choice == 1;
+		ax_def_set_number(field, def, number);
 }
 
 /* Fields that are there replace those of *def. */
 static void read_def(struct ax_read *r, struct ax_task_def *def)
 {
-	int type = (int)def->task_type - 1, overlap = (int)def->overlap, misfire = (int)def->misfire;
-	ax_read_str(r, "group_key", AX_KEY_MAX, &def->group_key);
-	ax_read_str(r, "task_name", 4 * AX_NAME_MAX, &def->task_name);
-	ax_read_word(r, "task_type", ax_task_type_words, &type);
-	ax_read_str_or_null(r, "cron_expr", AX_SCHEDULE_MAX_BYTES, &def->cron_expr);
-	read_dialect(r, &def->dialect);
-	ax_read_str(r, "time_zone", 64, &def->time_zone);
-	ax_read_str(r, "executor_key", AX_NAME_MAX, &def->executor_key);
-	ax_read_json(r, "biz_param", AX_PARAM_MAX, &def->biz_param);
-	if (def->biz_param[0] == '\0')
-		def->biz_param = "null";
-	ax_read_int(r, "timeout_seconds", 0, 604800, &def->timeout_seconds);
-	ax_read_int(r, "grace_seconds", 1, 30, &def->grace_seconds);
-	ax_read_int(r, "retry_count", 0, 100, &def->retry_count);
-	ax_read_int(r, "priority", 1, 10, &def->priority);
-	ax_read_word(r, "overlap", ax_overlap_words, &overlap);
-	ax_read_int(r, "overlap_max", 1, 1000, &def->overlap_max);
-	ax_read_word(r, "misfire", ax_misfire_words, &misfire);
-	ax_read_int(r, "window_seconds", 0, 86400, &def->window_seconds);
-	read_choice(r, "on_lost", "retry", "fail", &def->lost_fails);
-	ax_read_int(r, "lost_limit", 0, 20, &def->lost_limit);
-	read_choice(r, "on_unreachable", "kill", "continue", &def->unreachable_continues);
-	read_choice(r, "start", "optimistic", "confirmed", &def->start_confirmed);
-	ax_read_str(r, "owner", 4 * AX_NAME_MAX, &def->owner);
-	ax_read_str(r, "notes", 4 * AX_MESSAGE_MAX, &def->notes);
-	def->task_type = (enum ax_task_type)(type + 1);
-	def->overlap = (enum ax_overlap)overlap;
-	def->misfire = (enum ax_misfire)misfire;
+	for (int i = 0; i < ax_def_fields_n; i++)
+		read_field(r, &ax_def_fields[i], def);
 }
 
 static enum ax_status check_param(
@@ -139,7 +105,7 @@ static enum ax_status read_new_task(struct ax_call *c, json_t *value, const char
 	static const char *const states[] = { "created", "enabled", NULL };
 	struct ax_read r;
 	int state = AX_TASK_ENABLED;
-	*ret_def = preset;
+	*ret_def = ax_def_preset();
 	ax_read_begin(&r, value, path, &c->arena, err);
 	ax_read_require(&r, "task_name");
 	ax_read_require(&r, "executor_key");
@@ -255,7 +221,7 @@ enum ax_status ax_get_tasks(struct ax_call *c, struct ax_err *err)
 	if (status == AX_OK)
 		status = query_word(c, "status", ax_task_status_words, &state, err);
 	if (status == AX_OK)
-		status = query_word(c, "task_type", ax_task_type_words, &type, err);
+		status = query_word(c, "task_type", ax_def_words("task_type"), &type, err);
 	if (status != AX_OK)
 		return status;
 	filter.status = state;
@@ -572,7 +538,7 @@ enum ax_status ax_post_preview(struct ax_call *c, struct ax_err *err)
 	ax_call_body(c, &r, err);
 	ax_read_require(&r, "cron_expr");
 	ax_read_str(&r, "cron_expr", AX_SCHEDULE_MAX_BYTES, &expr);
-	read_dialect(&r, &dialect);
+	ax_read_word(&r, "dialect", ax_def_words("dialect"), &dialect);
 	ax_read_str(&r, "time_zone", 64, &zone);
 	ax_read_int(&r, "n", 1, PREVIEW_MAX, &n);
 	ax_read_int(&r, "from", 0, INT64_C(253402300799000), &from);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "core/limits.h"
 
 /* Depth and number of values are counted before the parser builds anything. */
 static enum ax_status check_shape(const char *text, size_t len, struct ax_err *err)
@@ -156,6 +157,16 @@ void ax_read_int(struct ax_read *r, const char *field, int64_t min, int64_t max,
 		*ret = json_integer_value(value);
 }
 
+void ax_read_time_or_null(struct ax_read *r, const char *field, int64_t *ret)
+{
+	if (r->obj != NULL && json_is_null(json_object_get(r->obj, field))) {
+		ax_read_any(r, field);
+		*ret = 0;
+	} else {
+		ax_read_int(r, field, 1, AX_TIME_MAX_MS, ret);
+	}
+}
+
 void ax_read_bool(struct ax_read *r, const char *field, bool *ret)
 {
 	json_t *value = ax_read_any(r, field);
@@ -184,12 +195,14 @@ void ax_read_word(struct ax_read *r, const char *field, const char *const *words
 		return;
 	char list[160] = "";
 	for (int i = 0; words[i] != NULL; i++) {
-		if (json_is_string(value) && strcmp(json_string_value(value), words[i]) == 0) {
+		const char *word = json_is_string(value) ? json_string_value(value) : "";
+		if (strcmp(words[i], "null") == 0 ? json_is_null(value) : strcmp(words[i], word) == 0) {
 			*ret = i;
 			return;
 		}
 		size_t len = strlen(list);
-		snprintf(list + len, sizeof list - len, "%s`%s`", i > 0 ? ", " : "", words[i]);
+		const char *quote = strcmp(words[i], "null") == 0 ? "" : "`";
+		snprintf(list + len, sizeof list - len, "%s%s%s%s", i > 0 ? ", " : "", quote, words[i], quote);
 	}
 	ax_read_fail(r, field, "%s must be one of %s", field, list);
 }

@@ -26,7 +26,7 @@ struct ax_read {
 	struct ax_arena *arena;
 	struct ax_err *err;
 	enum ax_status status;
-	const char *seen[48];
+	const char *seen[96];
 	int n_seen;
 };
 
@@ -42,10 +42,12 @@ bool ax_read_has(const struct ax_read *r, const char *field);
 void ax_read_str(struct ax_read *r, const char *field, size_t max, const char **ret);
 void ax_read_str_or_null(struct ax_read *r, const char *field, size_t max, const char **ret); /* null → "" */
 void ax_read_int(struct ax_read *r, const char *field, int64_t min, int64_t max, int64_t *ret);
+/* An instant, milliseconds UTC up to the end of year 9999; null → 0. */
+void ax_read_time_or_null(struct ax_read *r, const char *field, int64_t *ret);
 void ax_read_bool(struct ax_read *r, const char *field, bool *ret);
 /* A 64-bit id as a decimal string. */
 void ax_read_id(struct ax_read *r, const char *field, int64_t *ret);
-/* One of the words (NULL-terminated); *ret is its index. */
+/* One of the words (NULL-terminated; "null" stands for null); *ret is its index. */
 void ax_read_word(struct ax_read *r, const char *field, const char *const *words, int *ret);
 /* An array of at most `max` values, NULL when absent. */
 json_t *ax_read_array(struct ax_read *r, const char *field, size_t max);

@@ -6,13 +6,11 @@
 #include "app/runs.h"
 #include "core/limits.h"
 #include "core/schedule_text.h"
+#include "core/task_def.h"
 #include "server/server.h"
 
 const char *const ax_kind_words[] = { "schedule", "miss", "delay", "event", "manual", "chain", NULL };
-const char *const ax_task_type_words[] = { "scheduled", "delay", "event", NULL };
 const char *const ax_task_status_words[] = { "created", "enabled", "paused", NULL };
-const char *const ax_overlap_words[] = { "queue", "skip", "replace", "allow", NULL };
-const char *const ax_misfire_words[] = { "fire_once", "fire_all", "skip", NULL };
 
 const char *ax_kind_name(enum ax_run_kind kind)
 {
@@ -21,30 +19,37 @@ const char *ax_kind_name(enum ax_run_kind kind)
 
 /* --- tasks -------------------------------------------------------------------------------------------------------- */
 
+static void render_field(struct ax_json *json, const struct ax_def_field *field, const struct ax_task_def *def)
+{
+	const char *word;
+	switch (field->kind) {
+	case AX_DEF_KIND_TEXT:
+		ax_json_str(json, field->name, ax_def_text(field, def));
+		return;
+	case AX_DEF_KIND_OPTIONAL:
+		ax_json_word(json, field->name, ax_def_text(field, def));
+		return;
+	case AX_DEF_KIND_NUMBER:
+		ax_json_int(json, field->name, ax_def_number(field, def));
+		return;
+	case AX_DEF_KIND_TIME:
+		ax_json_time(json, field->name, ax_def_number(field, def));
+		return;
+	case AX_DEF_KIND_ENUM:
+	case AX_DEF_KIND_FLAG:
+		word = field->words[ax_def_number(field, def) - field->min];
+		ax_json_word(json, field->name, strcmp(word, "null") == 0 ? NULL : word);
+		return;
+	case AX_DEF_KIND_JSON:
+		ax_json_raw(json, field->name, ax_def_text(field, def));
+		return;
+	}
+}
+
 void ax_render_def(struct ax_json *json, const struct ax_task_def *def)
 {
-	ax_json_str(json, "group_key", def->group_key);
-	ax_json_str(json, "task_name", def->task_name);
-	ax_json_str(json, "task_type", ax_task_type_words[def->task_type - 1]);
-	ax_json_word(json, "cron_expr", def->cron_expr);
-	ax_json_word(json, "dialect", ax_dialect_name((enum ax_dialect)def->dialect));
-	ax_json_str(json, "time_zone", def->time_zone);
-	ax_json_str(json, "executor_key", def->executor_key);
-	ax_json_raw(json, "biz_param", def->biz_param);
-	ax_json_int(json, "timeout_seconds", def->timeout_seconds);
-	ax_json_int(json, "grace_seconds", def->grace_seconds);
-	ax_json_int(json, "retry_count", def->retry_count);
-	ax_json_int(json, "priority", def->priority);
-	ax_json_str(json, "overlap", ax_overlap_words[def->overlap]);
-	ax_json_int(json, "overlap_max", def->overlap_max);
-	ax_json_str(json, "misfire", ax_misfire_words[def->misfire]);
-	ax_json_int(json, "window_seconds", def->window_seconds);
-	ax_json_str(json, "on_lost", def->lost_fails ? "fail" : "retry");
-	ax_json_int(json, "lost_limit", def->lost_limit);
-	ax_json_str(json, "on_unreachable", def->unreachable_continues ? "continue" : "kill");
-	ax_json_str(json, "start", def->start_confirmed ? "confirmed" : "optimistic");
-	ax_json_str(json, "owner", def->owner);
-	ax_json_str(json, "notes", def->notes);
+	for (int i = 0; i < ax_def_fields_n; i++)
+		render_field(json, &ax_def_fields[i], def);
 }
 
 enum ax_status ax_offers_read(struct ax_call *c, struct ax_offers *ret, struct ax_err *err)

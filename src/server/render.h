@@ -9,10 +9,7 @@
 
 const char *ax_kind_name(enum ax_run_kind kind);
 extern const char *const ax_kind_words[];        /* index: kind - 1; NULL-terminated, likewise below */
-extern const char *const ax_task_type_words[];   /* type - 1 */
 extern const char *const ax_task_status_words[]; /* status */
-extern const char *const ax_overlap_words[];
-extern const char *const ax_misfire_words[];
 
 /* Who offers what, read once for a list of tasks: for the warning that nobody does. */
 struct ax_offers {

@@ -6,6 +6,7 @@
 #include "app/tasks.h"
 #include "app/tick.h"
 #include "app/workers.h"
+#include "core/task_def.h"
 #include "port/mem_store.h"
 
 #define WORLD_OF(member, pointer) ((struct world *)(void *)((char *)(pointer)-offsetof(struct world, member)))
@@ -106,24 +107,11 @@ int world_down(void **state)
 
 int64_t make_task(struct world *w, const char *cron, void (*change)(struct ax_task_def *def))
 {
-	struct ax_task_def def = {
-		.group_key = "default",
-		.task_name = ax_sprintf(&w->arena, "task %llu", (unsigned long long)w->random++),
-		.task_type = cron[0] != '\0' ? AX_TASK_SCHEDULED : AX_TASK_DELAY,
-		.cron_expr = cron,
-		.time_zone = "UTC",
-		.executor_key = "exec",
-		.biz_param = "null",
-		.timeout_seconds = 60,
-		.grace_seconds = 5,
-		.retry_count = 3,
-		.priority = 5,
-		.overlap_max = 1,
-		.window_seconds = 600,
-		.lost_limit = 3,
-		.owner = "",
-		.notes = "",
-	};
+	struct ax_task_def def = ax_def_preset();
+	def.task_name = ax_sprintf(&w->arena, "task %llu", (unsigned long long)w->random++);
+	def.task_type = cron[0] != '\0' ? AX_TASK_SCHEDULED : AX_TASK_DELAY;
+	def.cron_expr = cron;
+	def.executor_key = "exec";
 	if (change != NULL)
 		change(&def);
 	enum ax_task_status status = AX_TASK_ENABLED;

@@ -1,0 +1,1 @@
+-- The whole behaviour of tasks and runs: columns and tables added to those of 0001.
