@@ -26,7 +26,7 @@ static struct ax_attempt attempt_of(const struct ax_run *run, const struct ax_ch
 		.worker = run->worker,
 		.dispatch_time = run->dispatch_time,
 		.start_time = run->start_time,
-		.end_time = now,
+		.end_time = AX_MAX(now, run->start_time), /* the clock may have gone back */
 		.outcome = change->outcome,
 		.code = change->code,
 		.message = change->message != NULL ? change->message : "",
@@ -115,7 +115,7 @@ static enum ax_status enter_state(struct ax_ctx *ctx, struct ax_tx *tx, struct a
 		run->deadline_time = 0;
 		run->limit_time = 0;
 		run->hold = AX_HOLD_NONE;
-		run->end_time = now;
+		run->end_time = AX_MAX(now, run->start_time); /* the clock may have gone back */
 		return AX_OK;
 	}
 	ax_die(__FILE__, __LINE__, "unknown run state");
