@@ -1,1 +1,71 @@
 -- The whole behaviour of tasks and runs: columns and tables added to those of 0001.
+
+-- Alerts: what is wrong, who is told, and what is to be told to whom.
+
+CREATE TABLE ax_channel (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  kind INTEGER NOT NULL,
+  settings TEXT NOT NULL,
+  enabled INTEGER NOT NULL,
+  language INTEGER NOT NULL,
+  rules TEXT NOT NULL,
+  group_keys TEXT NOT NULL,
+  quiet_from INTEGER NOT NULL,
+  quiet_to INTEGER NOT NULL,
+  quiet_zone TEXT NOT NULL,
+  remind_seconds INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  create_time INTEGER NOT NULL,
+  update_time INTEGER NOT NULL,
+  updated_by TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE ax_alert (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  rule INTEGER NOT NULL,
+  group_key TEXT NOT NULL,
+  episode TEXT NOT NULL,
+  state INTEGER NOT NULL,
+  task_id INTEGER NOT NULL,
+  gid INTEGER NOT NULL,
+  subject TEXT NOT NULL,
+  detail TEXT NOT NULL,
+  value INTEGER NOT NULL,
+  bound INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  open_time INTEGER NOT NULL,
+  seen_time INTEGER NOT NULL,
+  resolve_time INTEGER NOT NULL,
+  told_time INTEGER NOT NULL,
+  resolve_note TEXT NOT NULL,
+  muted INTEGER NOT NULL,
+  note TEXT NOT NULL,
+  note_by TEXT NOT NULL,
+  rev INTEGER NOT NULL
+) STRICT;
+-- One open alert per episode; resolved ones are history.
+CREATE UNIQUE INDEX ax_alert_open ON ax_alert (rule, group_key, episode) WHERE state = 0;
+CREATE INDEX ax_alert_open_list ON ax_alert (rule, id) WHERE state = 0;
+CREATE INDEX ax_alert_open_task ON ax_alert (task_id, id) WHERE state = 0 AND task_id > 0;
+CREATE INDEX ax_alert_told ON ax_alert (told_time, id) WHERE state = 0 AND muted = 0;
+CREATE INDEX ax_alert_resolved ON ax_alert (resolve_time, id) WHERE state = 1;
+
+CREATE TABLE ax_alert_outbox (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  alert_id INTEGER NOT NULL,
+  channel_id INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  attempts INTEGER NOT NULL,
+  next_time INTEGER NOT NULL,
+  server INTEGER NOT NULL,
+  create_time INTEGER NOT NULL,
+  sent_time INTEGER NOT NULL,
+  error TEXT NOT NULL,
+  rev INTEGER NOT NULL
+) STRICT;
+CREATE INDEX ax_alert_outbox_due ON ax_alert_outbox (next_time, id) WHERE state = 0;
+CREATE INDEX ax_alert_outbox_turn ON ax_alert_outbox (channel_id, alert_id, id) WHERE state = 0;
+CREATE INDEX ax_alert_outbox_alert ON ax_alert_outbox (alert_id, id);
+CREATE INDEX ax_alert_outbox_channel ON ax_alert_outbox (channel_id, id);

@@ -41,6 +41,12 @@ bool ax_run_matches(const struct ax_run_filter *f, const struct ax_run *run)
 		(f->to_time == 0 || run->trigger_time < f->to_time) && (!f->live || !ax_run_is_terminal(run->status));
 }
 
+bool ax_alert_matches(const struct ax_alert_filter *f, const struct ax_alert *alert)
+{
+	return (f->task_id == 0 || f->task_id == alert->task_id) && wants(f->group_key, alert->group_key) &&
+		(f->rule == 0 || f->rule == (int)alert->rule) && (f->state < 0 || f->state == (int)alert->state);
+}
+
 bool ax_run_filter_is_live(const struct ax_run_filter *f)
 {
 	return f->live || (f->statuses != 0 && f->statuses >> AX_RUN_SUCCESS == 0);

@@ -7,6 +7,7 @@
 
 bool ax_task_matches(const struct ax_task_filter *f, const struct ax_task *task);
 bool ax_run_matches(const struct ax_run_filter *f, const struct ax_run *run);
+bool ax_alert_matches(const struct ax_alert_filter *f, const struct ax_alert *alert);
 
 /* True when the filter can only match live runs: a store then looks at live runs alone. */
 bool ax_run_filter_is_live(const struct ax_run_filter *f);

@@ -21,6 +21,11 @@
 		.name = #name_, .offset = offsetof(struct TYPE, name_), .kind = AX_FIELD_TEXT, .fixed = true,          \
 		.secret = true                                                                                         \
 	}
+/* A secret that updates write. */
+#define SECRET_COL(name_)                                                                                              \
+	{                                                                                                              \
+		.name = #name_, .offset = offsetof(struct TYPE, name_), .kind = AX_FIELD_TEXT, .secret = true          \
+	}
 #define DEF(name) FIELD(TYPE, def., name, KIND(((struct TYPE *)0)->def.name), false)
 #define ROW(name, table_, fields_)                                                                                     \
 	const struct ax_row_type name = { table_, sizeof(struct TYPE), fields_, AX_COUNT(fields_) }
@@ -129,6 +134,27 @@ ROW(ax_audit_row, "ax_audit", audit_fields);
 #define TYPE ax_idem
 static const struct ax_field idem_fields[] = { FIX(key), FIX(hash), FIX(status), FIX(body), FIX(expire_time) };
 ROW(ax_idem_row, "ax_idem", idem_fields);
+#undef TYPE
+
+#define TYPE ax_channel
+static const struct ax_field channel_fields[] = { FIX(id), COL(name), FIX(kind), SECRET_COL(settings), COL(enabled),
+	COL(language), COL(rules), COL(group_keys), COL(quiet_from), COL(quiet_to), COL(quiet_zone),
+	COL(remind_seconds), COL(version), FIX(create_time), COL(update_time), COL(updated_by) };
+ROW(ax_channel_row, "ax_channel", channel_fields);
+#undef TYPE
+
+#define TYPE ax_alert
+static const struct ax_field alert_fields[] = { FIX(id), FIX(rule), FIX(group_key), FIX(episode), COL(state),
+	COL(task_id), COL(gid), COL(subject), COL(detail), COL(value), COL(bound), COL(count), FIX(open_time),
+	COL(seen_time), COL(resolve_time), COL(told_time), COL(resolve_note), COL(muted), COL(note), COL(note_by),
+	COL(rev) };
+ROW(ax_alert_row, "ax_alert", alert_fields);
+#undef TYPE
+
+#define TYPE ax_delivery
+static const struct ax_field delivery_fields[] = { FIX(id), FIX(alert_id), FIX(channel_id), FIX(kind), COL(state),
+	COL(attempts), COL(next_time), COL(server), FIX(create_time), COL(sent_time), COL(error), COL(rev) };
+ROW(ax_delivery_row, "ax_alert_outbox", delivery_fields);
 #undef TYPE
 
 _Static_assert(sizeof(enum ax_run_state) == sizeof(int), "enums are read and written as int");

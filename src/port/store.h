@@ -11,7 +11,8 @@
  * What every store guarantees, and the contract suite checks:
  *  - a transaction is atomic, isolated from others (rows read with `for_update` do not change under it) and durable
  * once ax_store_run returned AX_OK; after AX_UNCERTAIN it happened wholly or not at all;
- *  - unique: (group_key, task_name); (task_id, kind, fire_key, shard); gid; (gid, fence); (gid, fence, seq);
+ *  - unique: the name of a channel; (rule, group_key, episode) among open alerts; (group_key, task_name); (task_id,
+ * kind, fire_key, shard); gid; (gid, fence); (gid, fence, seq);
  *  - ax_group.running, ax_worker_group.given never go below 0 (AX_BROKEN);
  *  - a terminal run never changes its status or fence, whatever is asked (AX_BROKEN).
  *
@@ -20,6 +21,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "core/alert.h"
 #include "core/task.h"
 
 struct ax_tx;
@@ -46,6 +48,16 @@ struct ax_run_filter {
 	int64_t before_gid;         /* rows with smaller gids; 0 = newest first page */
 	int limit;
 	int scan_limit; /* rows looked at before the page ends early; bounds the cost over a long history */
+};
+
+struct ax_alert_filter {
+	int64_t task_id;       /* 0 = any */
+	const char *group_key; /* NULL = any */
+	int rule;              /* enum ax_alert_rule; 0 = any */
+	int state;             /* enum ax_alert_state; -1 = any */
+	int64_t before_id;     /* rows with smaller ids; 0 = the first page */
+	int limit;
+	int scan_limit; /* rows looked at before the page ends early */
 };
 
 struct ax_task_version {
@@ -139,6 +151,19 @@ struct ax_tokens {
 };
 struct ax_audit_entries {
 	struct ax_audit_entry *at;
+	int n;
+};
+
+struct ax_channels {
+	struct ax_channel *at;
+	int n;
+};
+struct ax_alerts {
+	struct ax_alert *at;
+	int n;
+};
+struct ax_deliveries {
+	struct ax_delivery *at;
 	int n;
 };
 
@@ -325,6 +350,62 @@ struct ax_tx_ops {
 	enum ax_status (*idem_put)(struct ax_tx *tx, const struct ax_idem *idem, struct ax_err *err);
 	/* Deletes the rows with expire_time ≤ now. */
 	enum ax_status (*idem_purge)(struct ax_tx *tx, int64_t now, struct ax_err *err);
+
+	/* alerts */
+	enum ax_status (*channel_insert)(
+		struct ax_tx *tx, const struct ax_channel *channel, int64_t *ret_id, struct ax_err *err);
+	enum ax_status (*channel_get)(struct ax_tx *tx, int64_t id, struct ax_channel *ret, struct ax_err *err);
+	/* Everything but the kind and create_time; the row must still have `old_version`. */
+	enum ax_status (*channel_update)(
+		struct ax_tx *tx, const struct ax_channel *channel, int64_t old_version, struct ax_err *err);
+	enum ax_status (*channel_delete)(struct ax_tx *tx, int64_t id, struct ax_err *err);
+	enum ax_status (*channels)(struct ax_tx *tx, struct ax_channels *ret, struct ax_err *err); /* by id */
+	/* AX_EXISTS ("episode") while one of (rule, group_key, episode) is open and this one is too. */
+	enum ax_status (*alert_insert)(
+		struct ax_tx *tx, const struct ax_alert *alert, int64_t *ret_id, struct ax_err *err);
+	enum ax_status (*alert_get)(struct ax_tx *tx, int64_t id, struct ax_alert *ret, struct ax_err *err);
+	/* The open one of (rule, group_key, episode). */
+	enum ax_status (*alert_find)(struct ax_tx *tx, enum ax_alert_rule rule, const char *group_key,
+		const char *episode, struct ax_alert *ret, struct ax_err *err);
+	/* Writes every column that may change after birth; the row must still have `old_rev`, and gets old_rev + 1. */
+	enum ax_status (*alert_update)(
+		struct ax_tx *tx, const struct ax_alert *alert, int64_t old_rev, struct ax_err *err);
+	/* Open alerts of a rule, by id. */
+	enum ax_status (*alerts_open)(struct ax_tx *tx, enum ax_alert_rule rule, int64_t after_id, int limit,
+		struct ax_alerts *ret, struct ax_err *err);
+	/* Open alerts of a task, by id. */
+	enum ax_status (*alerts_of_task)(
+		struct ax_tx *tx, int64_t task_id, int limit, struct ax_alerts *ret, struct ax_err *err);
+	/* Open alerts that are not muted with told_time ≤ until, longest ago first. */
+	enum ax_status (*alerts_untold)(
+		struct ax_tx *tx, int64_t until, int limit, struct ax_alerts *ret, struct ax_err *err);
+	/* Newest first. `ret_before` is where to go on; 0 = there is nothing left to look at. */
+	enum ax_status (*alerts_page)(struct ax_tx *tx, const struct ax_alert_filter *f, struct ax_alerts *ret,
+		int64_t *ret_before, struct ax_err *err);
+	/* How many are open, by rule. */
+	enum ax_status (*alert_counts)(struct ax_tx *tx, int64_t ret_by_rule[32], struct ax_err *err);
+	/* Deletes alerts with resolve_time < resolved_before, first resolved first, with their deliveries. */
+	enum ax_status (*alerts_purge)(
+		struct ax_tx *tx, int64_t resolved_before, int limit, int *ret_deleted, struct ax_err *err);
+	enum ax_status (*delivery_insert)(
+		struct ax_tx *tx, const struct ax_delivery *delivery, int64_t *ret_id, struct ax_err *err);
+	enum ax_status (*delivery_get)(struct ax_tx *tx, int64_t id, struct ax_delivery *ret, struct ax_err *err);
+	/* As alert_update. */
+	enum ax_status (*delivery_update)(
+		struct ax_tx *tx, const struct ax_delivery *delivery, int64_t old_rev, struct ax_err *err);
+	/* Pending ones with next_time ≤ until, earliest first, locked; those with an earlier pending one of the same
+	 * alert and channel are left out, and rows that others hold. */
+	enum ax_status (*deliveries_due)(
+		struct ax_tx *tx, int64_t until, int limit, struct ax_deliveries *ret, struct ax_err *err);
+	/* Pending ones whose try is under way at this server: no more, they are due at once. */
+	enum ax_status (*deliveries_release)(struct ax_tx *tx, int64_t server, struct ax_err *err);
+	/* By id. */
+	enum ax_status (*deliveries_of_alert)(
+		struct ax_tx *tx, int64_t alert_id, int limit, struct ax_deliveries *ret, struct ax_err *err);
+	/* Newest first. */
+	enum ax_status (*deliveries_of_channel)(struct ax_tx *tx, int64_t channel_id, int64_t before_id, int limit,
+		struct ax_deliveries *ret, struct ax_err *err);
+	enum ax_status (*deliveries_pending)(struct ax_tx *tx, int64_t *ret_n, struct ax_err *err); /* how many */
 };
 
 struct ax_tx {

@@ -23,7 +23,12 @@
 	OP(worker_delete) OP(worker_group_put) OP(worker_group_get) OP(worker_groups) \
 	OP(worker_group_add_given) OP(worker_group_drop) OP(server_put) OP(servers) OP(user_insert) \
 	OP(user_find) OP(user_count) OP(token_insert) OP(token_find) OP(token_touch) OP(token_delete) \
-	OP(tokens) OP(tokens_expire) OP(audit_append) OP(audit_page) OP(idem_get) OP(idem_put) OP(idem_purge)
+	OP(tokens) OP(tokens_expire) OP(audit_append) OP(audit_page) OP(idem_get) OP(idem_put) OP(idem_purge) \
+	OP(channel_insert) OP(channel_get) OP(channel_update) OP(channel_delete) OP(channels) OP(alert_insert) \
+	OP(alert_get) OP(alert_find) OP(alert_update) OP(alerts_open) OP(alerts_of_task) OP(alerts_untold) \
+	OP(alerts_page) OP(alert_counts) OP(alerts_purge) OP(delivery_insert) OP(delivery_get) OP(delivery_update) \
+	OP(deliveries_due) OP(deliveries_release) OP(deliveries_of_alert) OP(deliveries_of_channel) \
+	OP(deliveries_pending)
 /* clang-format on */
 
 #define AX_ARGS_task_insert(IN, OUT) IN(TASK, task) OUT(I64, id)
@@ -106,6 +111,31 @@
 #define AX_ARGS_idem_put(IN, OUT) IN(IDEM, idem)
 #define AX_ARGS_idem_purge(IN, OUT) IN(I64, now)
 
+#define AX_ARGS_channel_insert(IN, OUT) IN(CHANNEL, channel) OUT(I64, id)
+#define AX_ARGS_channel_get(IN, OUT) IN(I64, id) OUT(CHANNEL, channel)
+#define AX_ARGS_channel_update(IN, OUT) IN(CHANNEL, channel) IN(I64, old_version)
+#define AX_ARGS_channel_delete(IN, OUT) IN(I64, id)
+#define AX_ARGS_channels(IN, OUT) OUT(CHANNELS, channels)
+#define AX_ARGS_alert_insert(IN, OUT) IN(ALERT, alert) OUT(I64, id)
+#define AX_ARGS_alert_get(IN, OUT) IN(I64, id) OUT(ALERT, alert)
+#define AX_ARGS_alert_find(IN, OUT) IN(RULE, rule) IN(TEXT, group_key) IN(TEXT, episode) OUT(ALERT, alert)
+#define AX_ARGS_alert_update(IN, OUT) IN(ALERT, alert) IN(I64, old_rev)
+#define AX_ARGS_alerts_open(IN, OUT) IN(RULE, rule) IN(I64, after_id) IN(INT, limit) OUT(ALERTS, alerts)
+#define AX_ARGS_alerts_of_task(IN, OUT) IN(I64, task_id) IN(INT, limit) OUT(ALERTS, alerts)
+#define AX_ARGS_alerts_untold(IN, OUT) IN(I64, until) IN(INT, limit) OUT(ALERTS, alerts)
+#define AX_ARGS_alerts_page(IN, OUT) IN(ALERT_FILTER, f) OUT(ALERTS, alerts) OUT(I64, before)
+#define AX_ARGS_alert_counts(IN, OUT) OUT(COUNTS, by_rule)
+#define AX_ARGS_alerts_purge(IN, OUT) IN(I64, resolved_before) IN(INT, limit) OUT(INT, deleted)
+#define AX_ARGS_delivery_insert(IN, OUT) IN(DELIVERY, delivery) OUT(I64, id)
+#define AX_ARGS_delivery_get(IN, OUT) IN(I64, id) OUT(DELIVERY, delivery)
+#define AX_ARGS_delivery_update(IN, OUT) IN(DELIVERY, delivery) IN(I64, old_rev)
+#define AX_ARGS_deliveries_due(IN, OUT) IN(I64, until) IN(INT, limit) OUT(DELIVERIES, deliveries)
+#define AX_ARGS_deliveries_release(IN, OUT) IN(I64, server)
+#define AX_ARGS_deliveries_of_alert(IN, OUT) IN(I64, alert_id) IN(INT, limit) OUT(DELIVERIES, deliveries)
+#define AX_ARGS_deliveries_of_channel(IN, OUT)                                                                         \
+	IN(I64, channel_id) IN(I64, before_id) IN(INT, limit) OUT(DELIVERIES, deliveries)
+#define AX_ARGS_deliveries_pending(IN, OUT) OUT(I64, n)
+
 /* C types of the arguments. */
 #define AX_IN_I64 int64_t
 #define AX_IN_INT int
@@ -114,6 +144,11 @@
 #define AX_IN_SECRET const char *
 #define AX_IN_STATE enum ax_run_state
 #define AX_IN_KIND enum ax_run_kind
+#define AX_IN_RULE enum ax_alert_rule
+#define AX_IN_ALERT_FILTER const struct ax_alert_filter *
+#define AX_IN_CHANNEL const struct ax_channel *
+#define AX_IN_ALERT const struct ax_alert *
+#define AX_IN_DELIVERY const struct ax_delivery *
 #define AX_IN_TASK_FILTER const struct ax_task_filter *
 #define AX_IN_RUN_FILTER const struct ax_run_filter *
 #define AX_IN_TASK const struct ax_task *
@@ -155,6 +190,12 @@
 #define AX_OUT_SERVERS struct ax_servers *
 #define AX_OUT_TOKENS struct ax_tokens *
 #define AX_OUT_AUDITS struct ax_audit_entries *
+#define AX_OUT_CHANNEL struct ax_channel *
+#define AX_OUT_ALERT struct ax_alert *
+#define AX_OUT_DELIVERY struct ax_delivery *
+#define AX_OUT_CHANNELS struct ax_channels *
+#define AX_OUT_ALERTS struct ax_alerts *
+#define AX_OUT_DELIVERIES struct ax_deliveries *
 
 /* AX_TX_PARAMS(name): the arguments as parameters, each after a comma. AX_TX_PASS(name): the same as a call passes
  * them. */

@@ -81,6 +81,16 @@ static void show_run_filter(struct ax_buf *out, const struct ax_run_filter *f)
 		f->scan_limit);
 }
 
+static void show_alert_filter(struct ax_buf *out, const struct ax_alert_filter *f)
+{
+	ax_buf_adds(out, "{\"group_key\":");
+	show_text(out, f->group_key);
+	ax_buf_printf(out,
+		",\"task_id\":\"%" PRId64 "\",\"rule\":%d,\"state\":%d,\"before_id\":\"%" PRId64
+		"\",\"limit\":%d,\"scan_limit\":%d}",
+		f->task_id, f->rule, f->state, f->before_id, f->limit, f->scan_limit);
+}
+
 #define SHOW_IN_I64(v) show_i64(out, v)
 #define SHOW_IN_INT(v) show_int(out, v)
 #define SHOW_IN_BOOL(v) show_int(out, v)
@@ -104,6 +114,11 @@ static void show_run_filter(struct ax_buf *out, const struct ax_run_filter *f)
 #define SHOW_IN_TOKEN(v) ax_row_print(&ax_token_row, v, out)
 #define SHOW_IN_AUDIT(v) ax_row_print(&ax_audit_row, v, out)
 #define SHOW_IN_IDEM(v) ax_row_print(&ax_idem_row, v, out)
+#define SHOW_IN_RULE(v) show_text(out, ax_alert_rule_name(v))
+#define SHOW_IN_ALERT_FILTER(v) show_alert_filter(out, v)
+#define SHOW_IN_CHANNEL(v) ax_row_print(&ax_channel_row, v, out)
+#define SHOW_IN_ALERT(v) ax_row_print(&ax_alert_row, v, out)
+#define SHOW_IN_DELIVERY(v) ax_row_print(&ax_delivery_row, v, out)
 #define SHOW_OUT_I64(v) show_i64(out, *(v))
 #define SHOW_OUT_INT(v) show_int(out, *(v))
 #define SHOW_OUT_COUNTS(v) show_counts(out, v)
@@ -129,6 +144,12 @@ static void show_run_filter(struct ax_buf *out, const struct ax_run_filter *f)
 #define SHOW_OUT_SERVERS(v) show_rows(out, &ax_server_row_row, (v)->at, (v)->n)
 #define SHOW_OUT_TOKENS(v) show_rows(out, &ax_token_row, (v)->at, (v)->n)
 #define SHOW_OUT_AUDITS(v) show_rows(out, &ax_audit_row, (v)->at, (v)->n)
+#define SHOW_OUT_CHANNEL(v) ax_row_print(&ax_channel_row, v, out)
+#define SHOW_OUT_ALERT(v) ax_row_print(&ax_alert_row, v, out)
+#define SHOW_OUT_DELIVERY(v) ax_row_print(&ax_delivery_row, v, out)
+#define SHOW_OUT_CHANNELS(v) show_rows(out, &ax_channel_row, (v)->at, (v)->n)
+#define SHOW_OUT_ALERTS(v) show_rows(out, &ax_alert_row, (v)->at, (v)->n)
+#define SHOW_OUT_DELIVERIES(v) show_rows(out, &ax_delivery_row, (v)->at, (v)->n)
 
 static struct ax_buf *begin_op(struct trace_tx *t, const char *op)
 {

@@ -53,6 +53,9 @@ static int64_t random_number(struct dice *dice, const char *name)
 		{ "after_seq", -1, 3 },
 		{ "given", 0, 2 },
 		{ "running", 0, 2 },
+		{ "channel_id", 1, 3 },
+		{ "alert_id", 1, 4 },
+		{ "server", -1, 3 },
 	};
 	for (size_t i = 0; i < AX_COUNT(worlds); i++) {
 		if (strcmp(worlds[i].name, name) == 0)
@@ -157,6 +160,19 @@ static const void *random_run_filter(struct dice *dice, struct ax_arena *arena)
 	return f;
 }
 
+static const void *random_alert_filter(struct dice *dice, struct ax_arena *arena)
+{
+	struct ax_alert_filter *f = ax_alloc(arena, sizeof(*f));
+	f->task_id = roll(dice, 2) * random_number(dice, "task_id");
+	f->group_key = roll(dice, 3) ? NULL : random_text(dice, "group_key");
+	f->rule = roll(dice, 3);
+	f->state = roll(dice, 3) - 1;
+	f->before_id = random_number(dice, "before_id");
+	f->limit = (int)random_number(dice, "limit");
+	f->scan_limit = roll(dice, 12);
+	return f;
+}
+
 #define random_I64(dice, name) random_number(dice, name)
 #define random_INT(dice, name) (int)random_number(dice, name)
 #define random_BOOL(dice, name) (roll(dice, 2) == 1)
@@ -179,6 +195,11 @@ static const void *random_run_filter(struct dice *dice, struct ax_arena *arena)
 #define random_TOKEN(dice, name) random_row(dice, tx->arena, &ax_token_row)
 #define random_AUDIT(dice, name) random_row(dice, tx->arena, &ax_audit_row)
 #define random_IDEM(dice, name) random_row(dice, tx->arena, &ax_idem_row)
+#define random_RULE(dice, name) (enum ax_alert_rule) roll(dice, 3)
+#define random_ALERT_FILTER(dice, name) random_alert_filter(dice, tx->arena)
+#define random_CHANNEL(dice, name) random_row(dice, tx->arena, &ax_channel_row)
+#define random_ALERT(dice, name) random_row(dice, tx->arena, &ax_alert_row)
+#define random_DELIVERY(dice, name) random_row(dice, tx->arena, &ax_delivery_row)
 
 /* Arguments that may be NULL by contract. */
 static bool may_be_null(const char *op, const char *name)

@@ -62,6 +62,10 @@ struct ax_sql_arg {
 	{                                                                                                              \
 		.kind = AX_SQL_TXT, .text = (value)                                                                    \
 	}
+/* LIMIT takes a negative number for "all". */
+#define LIM(limit) NUM(AX_MAX(limit, 0))
+/* 0 means the first page of a list that goes down. */
+#define BEFORE(number) NUM((number) == 0 ? INT64_MAX : (number))
 #define ARGS(...) ((const struct ax_sql_arg[]){ __VA_ARGS__, { .kind = AX_SQL_END } })
 #define NONE ((const struct ax_sql_arg[]){ { .kind = AX_SQL_END } })
 

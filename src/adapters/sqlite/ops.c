@@ -7,11 +7,6 @@
 #include "base/err.h"
 #include "port/filter.h"
 
-/* LIMIT takes a negative number for "all". */
-#define LIM(limit) NUM(AX_MAX(limit, 0))
-/* 0 means the first page of a list that goes down. */
-#define BEFORE(number) NUM((number) == 0 ? INT64_MAX : (number))
-
 /* tasks */
 
 enum ax_status ax_sqlite_task_insert(struct ax_tx *tx, const struct ax_task *task, int64_t *ret_id, struct ax_err *err)

@@ -260,6 +260,128 @@ static int idem_by_key(const void *a, const void *b)
 	return 0;
 }
 
+static int channel_by_id(const void *a, const void *b)
+{
+	ROWS(ax_channel);
+	THEN(id);
+	return 0;
+}
+
+static int channel_by_name(const void *a, const void *b)
+{
+	ROWS(ax_channel);
+	THEN_TEXT(name);
+	return 0;
+}
+
+static int alert_by_id(const void *a, const void *b)
+{
+	ROWS(ax_alert);
+	THEN(id);
+	return 0;
+}
+
+static int alert_by_key(const void *a, const void *b)
+{
+	ROWS(ax_alert);
+	THEN(rule);
+	THEN_TEXT(group_key);
+	THEN_TEXT(episode);
+	return 0;
+}
+
+static int alert_by_rule(const void *a, const void *b)
+{
+	ROWS(ax_alert);
+	THEN(rule);
+	THEN(id);
+	return 0;
+}
+
+static int alert_by_task(const void *a, const void *b)
+{
+	ROWS(ax_alert);
+	THEN(task_id);
+	THEN(id);
+	return 0;
+}
+
+static int alert_by_told(const void *a, const void *b)
+{
+	ROWS(ax_alert);
+	THEN(told_time);
+	THEN(id);
+	return 0;
+}
+
+static int alert_by_resolve(const void *a, const void *b)
+{
+	ROWS(ax_alert);
+	THEN(resolve_time);
+	THEN(id);
+	return 0;
+}
+
+static bool alert_is_open(const void *row)
+{
+	return ((const struct ax_alert *)row)->state == AX_ALERT_OPEN;
+}
+
+static bool alert_may_be_told(const void *row)
+{
+	return alert_is_open(row) && !((const struct ax_alert *)row)->muted;
+}
+
+static bool alert_is_resolved(const void *row)
+{
+	return ((const struct ax_alert *)row)->state == AX_ALERT_RESOLVED;
+}
+
+static int delivery_by_id(const void *a, const void *b)
+{
+	ROWS(ax_delivery);
+	THEN(id);
+	return 0;
+}
+
+static int delivery_by_time(const void *a, const void *b)
+{
+	ROWS(ax_delivery);
+	THEN(next_time);
+	THEN(id);
+	return 0;
+}
+
+static int delivery_by_turn(const void *a, const void *b)
+{
+	ROWS(ax_delivery);
+	THEN(channel_id);
+	THEN(alert_id);
+	THEN(id);
+	return 0;
+}
+
+static int delivery_by_alert(const void *a, const void *b)
+{
+	ROWS(ax_delivery);
+	THEN(alert_id);
+	THEN(id);
+	return 0;
+}
+
+static int delivery_by_channel(const void *a, const void *b)
+{
+	ROWS(ax_delivery);
+	THEN(channel_id);
+	THEN(id);
+	return 0;
+}
+
+static bool delivery_is_pending(const void *row)
+{
+	return ((const struct ax_delivery *)row)->state == AX_DELIVERY_PENDING;
+}
+
 static const struct ax_mem_index task_indexes[] = {
 	{ task_by_id, NULL, "id" },
 	[AX_MEM_TASK_BY_NAME] = { task_by_name, NULL, "task_name" },
@@ -301,6 +423,25 @@ static const struct ax_mem_index token_indexes[] = {
 };
 static const struct ax_mem_index audit_indexes[] = { { audit_by_id, NULL, "id" } };
 static const struct ax_mem_index idem_indexes[] = { { idem_by_key, NULL, "key" } };
+static const struct ax_mem_index channel_indexes[] = {
+	{ channel_by_id, NULL, "id" },
+	[AX_MEM_CHANNEL_BY_NAME] = { channel_by_name, NULL, "name" },
+};
+static const struct ax_mem_index alert_indexes[] = {
+	{ alert_by_id, NULL, "id" },
+	[AX_MEM_ALERT_OPEN] = { alert_by_key, alert_is_open, "episode" },
+	[AX_MEM_ALERT_OPEN_BY_TASK] = { alert_by_task, alert_is_open, NULL },
+	[AX_MEM_ALERT_UNTOLD] = { alert_by_told, alert_may_be_told, NULL },
+	[AX_MEM_ALERT_RESOLVED] = { alert_by_resolve, alert_is_resolved, NULL },
+	[AX_MEM_ALERT_OPEN_BY_RULE] = { alert_by_rule, alert_is_open, NULL },
+};
+static const struct ax_mem_index delivery_indexes[] = {
+	{ delivery_by_id, NULL, "id" },
+	[AX_MEM_DELIVERY_DUE] = { delivery_by_time, delivery_is_pending, NULL },
+	[AX_MEM_DELIVERY_TURN] = { delivery_by_turn, delivery_is_pending, NULL },
+	[AX_MEM_DELIVERY_BY_ALERT] = { delivery_by_alert, NULL, NULL },
+	[AX_MEM_DELIVERY_BY_CHANNEL] = { delivery_by_channel, NULL, NULL },
+};
 
 void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES])
 {
@@ -319,6 +460,9 @@ void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES])
 	TABLE(AX_MEM_TOKEN, ax_token_row, token_indexes);
 	TABLE(AX_MEM_AUDIT, ax_audit_row, audit_indexes);
 	TABLE(AX_MEM_IDEM, ax_idem_row, idem_indexes);
+	TABLE(AX_MEM_CHANNEL, ax_channel_row, channel_indexes);
+	TABLE(AX_MEM_ALERT, ax_alert_row, alert_indexes);
+	TABLE(AX_MEM_DELIVERY, ax_delivery_row, delivery_indexes);
 #undef TABLE
 }
 

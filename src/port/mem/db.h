@@ -22,6 +22,9 @@ enum ax_mem_table_id {
 	AX_MEM_TOKEN,
 	AX_MEM_AUDIT,
 	AX_MEM_IDEM,
+	AX_MEM_CHANNEL,
+	AX_MEM_ALERT,
+	AX_MEM_DELIVERY,
 	AX_MEM_TABLES
 };
 
@@ -43,6 +46,20 @@ enum {
 };
 enum { AX_MEM_USER_BY_NAME = 1 };
 enum { AX_MEM_TOKEN_BY_HASH = 1 };
+enum { AX_MEM_CHANNEL_BY_NAME = 1 };
+enum {
+	AX_MEM_ALERT_OPEN = 1,
+	AX_MEM_ALERT_OPEN_BY_TASK,
+	AX_MEM_ALERT_UNTOLD,
+	AX_MEM_ALERT_RESOLVED,
+	AX_MEM_ALERT_OPEN_BY_RULE
+};
+enum {
+	AX_MEM_DELIVERY_DUE = 1,
+	AX_MEM_DELIVERY_TURN, /* pending, by channel and alert */
+	AX_MEM_DELIVERY_BY_ALERT,
+	AX_MEM_DELIVERY_BY_CHANNEL
+};
 
 struct ax_mem_tx {
 	struct ax_tx tx;

@@ -106,6 +106,11 @@ const void *ax_mem_find(const struct ax_mem_table *table, size_t index, const vo
 	return row != NULL && table->indexes[index].compare(row, probe) == 0 ? row : NULL;
 }
 
+static bool covers(const struct ax_mem_index *index, const void *row)
+{
+	return row != NULL && (index->covers == NULL || index->covers(row));
+}
+
 static void list_insert(struct ax_mem_list *list, size_t position, void *row)
 {
 	if (list->n == list->cap) {
@@ -128,8 +133,8 @@ static void swap_in_index(struct ax_mem_table *table, size_t i, void *old, void 
 {
 	const struct ax_mem_index *index = &table->indexes[i];
 	struct ax_mem_list *list = &table->lists[i];
-	bool had = old != NULL && (index->covers == NULL || index->covers(old));
-	bool has = new != NULL && (index->covers == NULL || index->covers(new));
+	bool had = covers(index, old);
+	bool has = covers(index, new);
 	if (had && has && index->compare(old, new) == 0) {
 		list->at[ax_mem_seek(table, i, old)] = new;
 		return;
@@ -149,11 +154,12 @@ static void swap_rows(struct ax_mem_table *table, void *old, void *new)
 static const char *taken_key(const struct ax_mem_table *table, const void *old, const void *row)
 {
 	for (size_t i = 0; i < table->n_indexes; i++) {
-		if (table->indexes[i].key == NULL || (old != NULL && table->indexes[i].compare(old, row) == 0))
+		const struct ax_mem_index *index = &table->indexes[i];
+		if (index->key == NULL || !covers(index, row) || (covers(index, old) && index->compare(old, row) == 0))
 			continue;
 		const void *other = ax_mem_find(table, i, row);
 		if (other != NULL)
-			return table->indexes[i].key;
+			return index->key;
 	}
 	return NULL;
 }

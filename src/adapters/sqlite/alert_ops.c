@@ -1,0 +1,216 @@
+/* The operations on channels, alerts and the outbox. */
+
+#include <string.h>
+
+#include "adapters/sqlite/conn.h"
+#include "base/err.h"
+#include "port/filter.h"
+
+/* channels */
+
+enum ax_status ax_sqlite_channel_insert(
+	struct ax_tx *tx, const struct ax_channel *channel, int64_t *ret_id, struct ax_err *err)
+{
+	return ax_sql_insert_next(tx, AX_SQL_CHANNEL_INSERT, channel, ret_id, err);
+}
+
+enum ax_status ax_sqlite_channel_get(struct ax_tx *tx, int64_t id, struct ax_channel *ret_channel, struct ax_err *err)
+{
+	return ax_sql_get(tx, AX_SQL_CHANNEL_GET, ARGS(NUM(id)), ret_channel, err);
+}
+
+enum ax_status ax_sqlite_channel_update(
+	struct ax_tx *tx, const struct ax_channel *channel, int64_t old_version, struct ax_err *err)
+{
+	return ax_sql_change(tx, AX_SQL_CHANNEL_UPDATE, channel, ARGS(NUM(old_version)), AX_SQL_CHANNEL_EXISTS,
+		ARGS(NUM(channel->id)), err);
+}
+
+enum ax_status ax_sqlite_channel_delete(struct ax_tx *tx, int64_t id, struct ax_err *err)
+{
+	return ax_sql_change_any(tx, AX_SQL_CHANNEL_DELETE, NULL, ARGS(NUM(id)), err);
+}
+
+enum ax_status ax_sqlite_channels(struct ax_tx *tx, struct ax_channels *ret_channels, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status = ax_sql_list(tx, AX_SQL_CHANNELS, NONE, &rows, err);
+	return AX_SQL_GIVE(status, rows, ret_channels);
+}
+
+/* alerts */
+
+enum ax_status ax_sqlite_alert_insert(
+	struct ax_tx *tx, const struct ax_alert *alert, int64_t *ret_id, struct ax_err *err)
+{
+	return ax_sql_insert_next(tx, AX_SQL_ALERT_INSERT, alert, ret_id, err);
+}
+
+enum ax_status ax_sqlite_alert_get(struct ax_tx *tx, int64_t id, struct ax_alert *ret_alert, struct ax_err *err)
+{
+	return ax_sql_get(tx, AX_SQL_ALERT_GET, ARGS(NUM(id)), ret_alert, err);
+}
+
+enum ax_status ax_sqlite_alert_find(struct ax_tx *tx, enum ax_alert_rule rule, const char *group_key,
+	const char *episode, struct ax_alert *ret_alert, struct ax_err *err)
+{
+	return ax_sql_get(tx, AX_SQL_ALERT_FIND, ARGS(NUM(rule), TXT(group_key), TXT(episode)), ret_alert, err);
+}
+
+enum ax_status ax_sqlite_alert_update(
+	struct ax_tx *tx, const struct ax_alert *alert, int64_t old_rev, struct ax_err *err)
+{
+	struct ax_alert row = *alert;
+	row.rev = old_rev + 1;
+	return ax_sql_change(
+		tx, AX_SQL_ALERT_UPDATE, &row, ARGS(NUM(old_rev)), AX_SQL_ALERT_EXISTS, ARGS(NUM(alert->id)), err);
+}
+
+static enum ax_status list_alerts(
+	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args, struct ax_alerts *ret, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status = ax_sql_list(tx, id, args, &rows, err);
+	return AX_SQL_GIVE(status, rows, ret);
+}
+
+enum ax_status ax_sqlite_alerts_open(struct ax_tx *tx, enum ax_alert_rule rule, int64_t after_id, int limit,
+	struct ax_alerts *ret_alerts, struct ax_err *err)
+{
+	return list_alerts(tx, AX_SQL_ALERTS_OPEN, ARGS(NUM(rule), NUM(after_id), LIM(limit)), ret_alerts, err);
+}
+
+enum ax_status ax_sqlite_alerts_of_task(
+	struct ax_tx *tx, int64_t task_id, int limit, struct ax_alerts *ret_alerts, struct ax_err *err)
+{
+	return list_alerts(tx, AX_SQL_ALERTS_OF_TASK, ARGS(NUM(task_id), LIM(limit)), ret_alerts, err);
+}
+
+enum ax_status ax_sqlite_alerts_untold(
+	struct ax_tx *tx, int64_t until, int limit, struct ax_alerts *ret_alerts, struct ax_err *err)
+{
+	return list_alerts(tx, AX_SQL_ALERTS_UNTOLD, ARGS(NUM(until), LIM(limit)), ret_alerts, err);
+}
+
+enum ax_status ax_sqlite_alerts_page(struct ax_tx *tx, const struct ax_alert_filter *f, struct ax_alerts *ret_alerts,
+	int64_t *ret_before, struct ax_err *err)
+{
+	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
+	struct ax_rows rows = { 0 };
+	struct ax_alert alert;
+	int64_t before = f->before_id == 0 ? INT64_MAX : f->before_id;
+	int looked = 0;
+	sqlite3_stmt *stmt;
+	enum ax_status status = ax_sql_begin(conn, AX_SQL_ALERTS_PAGE, NULL, ARGS(NUM(before)), &stmt, err);
+	for (bool found; status == AX_OK; looked++) {
+		status = ax_sql_next(conn, stmt, &found, err);
+		if (status != AX_OK)
+			break;
+		if (!found || rows.n >= f->limit || looked >= f->scan_limit) {
+			*ret_before = found ? before : 0;
+			ax_sql_end(stmt);
+			break;
+		}
+		ax_sql_read(stmt, &ax_alert_row, NULL, &alert);
+		before = alert.id;
+		if (ax_alert_matches(f, &alert))
+			ax_row_copy(&ax_alert_row, tx->arena, &alert, ax_rows_add(&rows, tx->arena, &ax_alert_row));
+	}
+	return AX_SQL_GIVE(status, rows, ret_alerts);
+}
+
+enum ax_status ax_sqlite_alert_counts(struct ax_tx *tx, int64_t *ret_by_rule, struct ax_err *err)
+{
+	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
+	sqlite3_stmt *stmt;
+	memset(ret_by_rule, 0, 32 * sizeof(*ret_by_rule));
+	enum ax_status status = ax_sql_begin(conn, AX_SQL_ALERT_COUNTS, NULL, NONE, &stmt, err);
+	for (bool found = true; status == AX_OK && found;) {
+		status = ax_sql_next(conn, stmt, &found, err);
+		if (status != AX_OK || !found)
+			break;
+		int64_t rule = sqlite3_column_int64(stmt, 0);
+		if (rule >= 0 && rule < AX_ALERT_RULES)
+			ret_by_rule[rule] = sqlite3_column_int64(stmt, 1);
+	}
+	return status;
+}
+
+enum ax_status ax_sqlite_alerts_purge(
+	struct ax_tx *tx, int64_t resolved_before, int limit, int *ret_deleted, struct ax_err *err)
+{
+	enum ax_status status = AX_OK;
+	int n = 0;
+	for (; status == AX_OK && n < limit; n++) {
+		int64_t id;
+		status = ax_sql_numbers(tx, AX_SQL_ALERTS_PURGE_FIND, ARGS(NUM(resolved_before)), &id, 1, err);
+		if (status != AX_OK || id == 0)
+			break;
+		status = ax_sql_exec(tx, AX_SQL_ALERTS_PURGE_OUTBOX, NULL, ARGS(NUM(id)), err);
+		if (status == AX_OK)
+			status = ax_sql_exec(tx, AX_SQL_ALERTS_PURGE, NULL, ARGS(NUM(id)), err);
+	}
+	if (status == AX_OK)
+		*ret_deleted = n;
+	return status;
+}
+
+/* the outbox */
+
+enum ax_status ax_sqlite_delivery_insert(
+	struct ax_tx *tx, const struct ax_delivery *delivery, int64_t *ret_id, struct ax_err *err)
+{
+	return ax_sql_insert_next(tx, AX_SQL_DELIVERY_INSERT, delivery, ret_id, err);
+}
+
+enum ax_status ax_sqlite_delivery_get(
+	struct ax_tx *tx, int64_t id, struct ax_delivery *ret_delivery, struct ax_err *err)
+{
+	return ax_sql_get(tx, AX_SQL_DELIVERY_GET, ARGS(NUM(id)), ret_delivery, err);
+}
+
+enum ax_status ax_sqlite_delivery_update(
+	struct ax_tx *tx, const struct ax_delivery *delivery, int64_t old_rev, struct ax_err *err)
+{
+	struct ax_delivery row = *delivery;
+	row.rev = old_rev + 1;
+	return ax_sql_change(tx, AX_SQL_DELIVERY_UPDATE, &row, ARGS(NUM(old_rev)), AX_SQL_DELIVERY_EXISTS,
+		ARGS(NUM(delivery->id)), err);
+}
+
+static enum ax_status list_deliveries(struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args,
+	struct ax_deliveries *ret, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status = ax_sql_list(tx, id, args, &rows, err);
+	return AX_SQL_GIVE(status, rows, ret);
+}
+
+enum ax_status ax_sqlite_deliveries_due(
+	struct ax_tx *tx, int64_t until, int limit, struct ax_deliveries *ret_deliveries, struct ax_err *err)
+{
+	return list_deliveries(tx, AX_SQL_DELIVERIES_DUE, ARGS(NUM(until), LIM(limit)), ret_deliveries, err);
+}
+
+enum ax_status ax_sqlite_deliveries_release(struct ax_tx *tx, int64_t server, struct ax_err *err)
+{
+	return ax_sql_exec(tx, AX_SQL_DELIVERIES_RELEASE, NULL, ARGS(NUM(server)), err);
+}
+
+enum ax_status ax_sqlite_deliveries_of_alert(
+	struct ax_tx *tx, int64_t alert_id, int limit, struct ax_deliveries *ret_deliveries, struct ax_err *err)
+{
+	return list_deliveries(tx, AX_SQL_DELIVERIES_OF_ALERT, ARGS(NUM(alert_id), LIM(limit)), ret_deliveries, err);
+}
+
+enum ax_status ax_sqlite_deliveries_of_channel(struct ax_tx *tx, int64_t channel_id, int64_t before_id, int limit,
+	struct ax_deliveries *ret_deliveries, struct ax_err *err)
+{
+	return list_deliveries(tx, AX_SQL_DELIVERIES_OF_CHANNEL, ARGS(NUM(channel_id), BEFORE(before_id), LIM(limit)),
+		ret_deliveries, err);
+}
+
+enum ax_status ax_sqlite_deliveries_pending(struct ax_tx *tx, int64_t *ret_n, struct ax_err *err)
+{
+	return ax_sql_numbers(tx, AX_SQL_DELIVERIES_PENDING, NONE, ret_n, 1, err);
+}

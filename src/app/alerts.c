@@ -1,0 +1,163 @@
+#include "app/alerts.h"
+
+#include <string.h>
+
+#include "core/limits.h"
+
+enum { SUBJECT_KEPT = 200, DETAIL_KEPT = 500, NOTE_KEPT = 500 };
+
+/* As much of a text as an alert keeps, in one line and without cutting a character. */
+static const char *keep(struct ax_ctx *ctx, const char *text, size_t most)
+{
+	size_t len = strlen(text);
+	if (len > most)
+		for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80;)
+			len--;
+	char *kept = ax_strndup(ctx->arena, text, len);
+	for (char *c = kept; *c != '\0'; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = ' ';
+	return kept;
+}
+
+static enum ax_status queue(struct ax_tx *tx, const struct ax_alert *alert, int64_t channel_id,
+	enum ax_delivery_kind kind, int64_t now, struct ax_err *err)
+{
+	struct ax_delivery delivery = {
+		.alert_id = alert->id,
+		.channel_id = channel_id,
+		.kind = kind,
+		.next_time = now,
+		.server = -1,
+		.create_time = now,
+		.error = "",
+	};
+	return tx->ops->delivery_insert(tx, &delivery, &delivery.id, err);
+}
+
+static enum ax_status read_contacts(struct ax_tx *tx, const char *group_key, const char **ret, struct ax_err *err)
+{
+	struct ax_group group;
+	*ret = "";
+	if (group_key[0] == '\0')
+		return AX_OK;
+	enum ax_status status = tx->ops->group_get(tx, group_key, false, &group, err);
+	if (status == AX_OK)
+		*ret = group.contacts;
+	return status == AX_NOT_FOUND ? AX_OK : status;
+}
+
+/* A group whose contacts name channels is heard by those alone. */
+static bool is_left_out(const struct ax_channels *channels, const char *contacts, const struct ax_channel *channel)
+{
+	bool names_any = false;
+	for (int i = 0; i < channels->n; i++)
+		names_any = names_any || ax_has_word(contacts, channels->at[i].name);
+	return names_any && !ax_has_word(contacts, channel->name);
+}
+
+/* Queues it to every channel that hears the rule and the group. */
+static enum ax_status tell_hearers(
+	struct ax_tx *tx, struct ax_alert *alert, enum ax_delivery_kind kind, int64_t now, struct ax_err *err)
+{
+	struct ax_channels channels;
+	const char *contacts;
+	alert->told_time = now;
+	enum ax_status status = read_contacts(tx, alert->group_key, &contacts, err);
+	if (status == AX_OK)
+		status = tx->ops->channels(tx, &channels, err);
+	for (int i = 0; status == AX_OK && i < channels.n; i++) {
+		const struct ax_channel *channel = &channels.at[i];
+		if (ax_channel_hears(channel, alert->rule, alert->group_key) &&
+			!is_left_out(&channels, contacts, channel))
+			status = queue(tx, alert, channel->id, kind, now, err);
+	}
+	return status;
+}
+
+/* Queues the end to those who were told of the beginning. */
+static enum ax_status tell_the_told(struct ax_tx *tx, const struct ax_alert *alert, int64_t now, struct ax_err *err)
+{
+	struct ax_deliveries told;
+	enum ax_status status = tx->ops->deliveries_of_alert(tx, alert->id, INT32_MAX, &told, err);
+	for (int i = 0; status == AX_OK && i < told.n; i++)
+		if (told.at[i].kind == AX_TELL_OPEN)
+			status = queue(tx, alert, told.at[i].channel_id, AX_TELL_RESOLVED, now, err);
+	return status;
+}
+
+static enum ax_status open_alert(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_alert_event *event, int64_t now, struct ax_err *err)
+{
+	struct ax_alert alert = {
+		.rule = event->rule,
+		.group_key = event->group_key,
+		.episode = event->episode,
+		.task_id = event->task_id,
+		.gid = event->gid,
+		.subject = keep(ctx, event->subject, SUBJECT_KEPT),
+		.detail = keep(ctx, event->detail, DETAIL_KEPT),
+		.value = event->value,
+		.bound = event->bound,
+		.count = AX_MAX(event->count, 1),
+		.open_time = now,
+		.seen_time = now,
+		.told_time = now,
+		.resolve_note = "",
+		.note = "",
+		.note_by = "",
+	};
+	enum ax_status status = tx->ops->alert_insert(tx, &alert, &alert.id, err);
+	return status == AX_OK ? tell_hearers(tx, &alert, AX_TELL_OPEN, now, err) : status;
+}
+
+static enum ax_status add_to(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_alert *alert,
+	const struct ax_alert_event *event, int64_t now, struct ax_err *err)
+{
+	enum ax_status status = AX_OK;
+	alert->task_id = event->task_id;
+	alert->gid = event->gid;
+	alert->subject = keep(ctx, event->subject, SUBJECT_KEPT);
+	alert->detail = keep(ctx, event->detail, DETAIL_KEPT);
+	alert->value = event->value;
+	alert->bound = event->bound;
+	alert->count += event->count;
+	alert->seen_time = AX_MAX(alert->seen_time, now);
+	if (event->tell_again && !alert->muted)
+		status = tell_hearers(tx, alert, AX_TELL_REMINDER, now, err);
+	return status == AX_OK ? tx->ops->alert_update(tx, alert, alert->rev, err) : status;
+}
+
+enum ax_status ax_alert_raise(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_alert_event *event, int64_t now, struct ax_err *err)
+{
+	struct ax_alert alert;
+	enum ax_status status = tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, &alert, err);
+	if (status == AX_NOT_FOUND)
+		return open_alert(ctx, tx, event, now, err);
+	if (status != AX_OK || (event->count == 0 && !event->tell_again))
+		return status;
+	return add_to(ctx, tx, &alert, event, now, err);
+}
+
+enum ax_status ax_alert_end(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_alert *alert, const char *note, int64_t now, struct ax_err *err)
+{
+	enum ax_status status = AX_OK;
+	alert->state = AX_ALERT_RESOLVED;
+	alert->resolve_time = AX_MAX(now, alert->open_time);
+	alert->resolve_note = keep(ctx, note, NOTE_KEPT);
+	if (!alert->muted)
+		status = tell_the_told(tx, alert, now, err);
+	return status == AX_OK ? tx->ops->alert_update(tx, alert, alert->rev, err) : status;
+}
+
+enum ax_status ax_alert_resolve(struct ax_ctx *ctx, struct ax_tx *tx, enum ax_alert_rule rule, const char *group_key,
+	const char *episode, const char *note, int64_t now, struct ax_err *err)
+{
+	struct ax_alert alert;
+	enum ax_status status = tx->ops->alert_find(tx, rule, group_key, episode, &alert, err);
+	if (status == AX_NOT_FOUND)
+		return AX_OK;
+	return status == AX_OK ? ax_alert_end(ctx, tx, &alert, note, now, err) : status;
+}
