@@ -192,3 +192,49 @@ bool ax_schedule_next(const struct ax_schedule *schedule, const struct ax_tz *tz
 	}
 	return false;
 }
+
+/* The least distance between two members of a set; 0 when it has one. */
+static int64_t least_step(uint64_t set)
+{
+	int64_t least = 0;
+	for (int last = -1; set != 0; set &= set - 1) {
+		int member = __builtin_ctzll(set);
+		least = last >= 0 && (least == 0 || member - last < least) ? member - last : least;
+		last = member;
+	}
+	return least;
+}
+
+static int64_t spread(uint64_t set)
+{
+	return 63 - __builtin_clzll(set) - __builtin_ctzll(set);
+}
+
+/* The least distance of two times of a day, the first of the day after included. */
+static int64_t shortest_of_day_s(const struct ax_cron *cron)
+{
+	int64_t within_minute = spread(cron->seconds), within_hour = 60 * spread(cron->minutes) + within_minute;
+	int64_t shortest = 86400 - 3600 * spread(cron->hours) - within_hour;
+	int64_t step = least_step(cron->hours);
+	if (step > 0)
+		shortest = AX_MIN(shortest, 3600 * step - within_hour);
+	step = least_step(cron->minutes);
+	if (step > 0)
+		shortest = AX_MIN(shortest, 60 * step - within_minute);
+	step = least_step(cron->seconds);
+	return step > 0 ? AX_MIN(shortest, step) : shortest;
+}
+
+int64_t ax_schedule_shortest_s(const struct ax_schedule *schedule)
+{
+	switch (schedule->kind) {
+	case AX_SCHEDULE_CRON:
+		return shortest_of_day_s(&schedule->cron);
+	case AX_SCHEDULE_EVERY:
+	case AX_SCHEDULE_AFTER:
+		return schedule->period_s;
+	case AX_SCHEDULE_AT:
+		break;
+	}
+	return INT64_MAX;
+}

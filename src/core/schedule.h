@@ -43,4 +43,8 @@ enum ax_status ax_schedule_parse(
 bool ax_schedule_next(const struct ax_schedule *schedule, const struct ax_tz *tz, int64_t anchor_ms, int64_t after_ms,
 	int64_t *ret_ms);
 
+/* No two fires lie closer together than this, clock changes aside: for cron fields the least distance of two times of
+ * a day, at most a day. INT64_MAX where there is no second fire. */
+int64_t ax_schedule_shortest_s(const struct ax_schedule *schedule);
+
 #endif
