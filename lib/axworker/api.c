@@ -218,7 +218,7 @@ int axw_output(struct axw_attempt *a, const char *bytes, size_t len)
 {
 	uv_mutex_lock(&a->w->lock);
 	bool full = a->out_total >= AXW_OUTPUT_ATTEMPT_MAX;
-	bool taken = !a->finished && a->w->output_waiting < AXW_OUTPUT_WAITING_MAX;
+	bool taken = (!a->finished || a->more_output) && a->w->output_waiting < AXW_OUTPUT_WAITING_MAX;
 	bool news = !a->out;
 	if (taken && !full)
 		len = AX_MIN(len, AXW_OUTPUT_ATTEMPT_MAX - a->out_total);
@@ -246,11 +246,29 @@ uint32_t axw_output_next(const struct axw_attempt *a)
 	return next;
 }
 
+uint32_t axw_output_unheard(const struct axw_attempt *a)
+{
+	uv_mutex_lock(&a->w->lock);
+	uint32_t first = a->out ? a->out->seq : a->out_seq;
+	uv_mutex_unlock(&a->w->lock);
+	return first;
+}
+
 void axw_output_resume(struct axw_attempt *a, uint32_t next)
 {
 	uv_mutex_lock(&a->w->lock);
 	a->out_seq = next;
 	uv_mutex_unlock(&a->w->lock);
+}
+
+void axw_output_done(struct axw_attempt *a)
+{
+	uv_mutex_lock(&a->w->lock);
+	a->more_output = false;
+	uv_mutex_unlock(&a->w->lock);
+	if (a->result_due)
+		axw_report_mark(a);
+	axw_report_soon(a->w);
 }
 
 void axw_message(struct axw_attempt *a, const char *text)

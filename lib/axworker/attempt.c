@@ -341,7 +341,13 @@ static void settle(struct axw_attempt *a)
 		axw_journal_add(a->w, "end", a);
 	if (a->begun_ms && a->executor->ops.settled)
 		a->executor->ops.settled(a, a->executor->user);
-	a->data = NULL;
+}
+
+static void leave_executor(struct axw_attempt *a)
+{
+	if (a->begun_ms && a->executor->ops.gone)
+		a->executor->ops.gone(a, a->executor->user);
+	axw_attempt_remove(a);
 }
 
 static void end_attempt(struct axw_attempt *a, const struct axw_finish_args *args, const char *message)
@@ -364,7 +370,7 @@ static void end_attempt(struct axw_attempt *a, const struct axw_finish_args *arg
 	leave_index(a);
 	if (a->forget) {
 		settle(a);
-		axw_attempt_remove(a);
+		leave_executor(a);
 	} else {
 		make_result_item(a, args, message);
 		char *text = json_dumps(a->result_item, JSON_COMPACT);
@@ -407,6 +413,7 @@ void axw_finish(struct axw_attempt *a, const struct axw_finish_args *args)
 		if (a->finish.signal)
 			snprintf(a->signal, sizeof(a->signal), "%s", a->finish.signal);
 		a->finish.signal = NULL;
+		a->more_output = a->finish.more_output != 0;
 	}
 	uv_mutex_unlock(&w->lock);
 	AX_ASSERT(first);
@@ -432,5 +439,5 @@ void axw_attempt_delivered(struct axw_attempt *a)
 	a->result_due = false;
 	w->stored_bytes -= a->stored_bytes;
 	axw_spool_delete(w->spool, a->id.gid, a->id.fence);
-	axw_attempt_remove(a);
+	leave_executor(a);
 }

@@ -102,6 +102,8 @@ static void say_texts(struct batch *b, struct axw_attempt *a)
 static void say_result(struct batch *b, struct axw_attempt *a)
 {
 	size_t size = AXW_RESULT_MAX / 4; /* few are near the limit */
+	if (a->more_output)
+		return;
 	if (a->out &&
 		(b->n == 0 || b->said[b->n - 1].attempt != a || b->said[b->n - 1].type != ITEM_OUTPUT ||
 			b->said[b->n - 1].seq + 1 != a->out_seq))
@@ -211,7 +213,8 @@ void axw_report_stops(struct axw *w, json_t *stops)
 
 static bool has_more_to_say(const struct axw_attempt *a)
 {
-	return a->accepted_due || a->started_due || a->heartbeat_due || a->result_due || progress_may_go(a) || a->out;
+	return a->accepted_due || a->started_due || a->heartbeat_due || (a->result_due && !a->more_output) ||
+		progress_may_go(a) || a->out;
 }
 
 static void clean_up(struct axw *w)

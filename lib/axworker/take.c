@@ -166,6 +166,24 @@ struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fenc
 	return a;
 }
 
+struct axw_attempt *axw_adopt_stored(struct axw *w, const char *text)
+{
+	int64_t gid;
+	int64_t fence;
+	json_t *run = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	struct axw_attempt *a = run && read_id(run, &gid, &fence) ? axw_attempt_find(w, gid, fence) : NULL;
+	struct executor *executor = run ? find_executor(w, string(run, "executor")) : NULL;
+	if (a && a->state == STORED && executor) {
+		a->executor = executor;
+		a->begun_ms = ax_boottime_ms();
+		a->more_output = true;
+	} else {
+		a = NULL;
+	}
+	json_decref(run);
+	return a;
+}
+
 struct axw_attempt *axw_adopt(struct axw *w, const char *text)
 {
 	int64_t gid;

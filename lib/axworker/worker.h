@@ -117,6 +117,7 @@ struct axw_attempt {
 	/* Under w->lock. */
 	enum axw_stop stop;
 	bool finished;
+	bool more_output; /* its executor has output that was not taken yet; the result waits for it */
 	struct axw_finish_args finish;
 	char signal[16];
 	char *message;

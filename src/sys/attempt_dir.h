@@ -4,12 +4,14 @@
 /* The folder of one process attempt: all that ax-worker and ax-exec say to each other goes through it, so that
  * a worker which starts again finds each running attempt exactly as it left it.
  *
- *   run.json   worker  what was dispatched, for the worker that adopts the attempt
- *   stdin      worker  standard input of the task; absent = /dev/null
- *   lock       worker  created and flock()ed before ax-exec starts, which inherits the descriptor: locked = ax-exec
- * lives control    worker  fifo; struct ax_attempt_order from whichever worker is alive started    shim    process ids,
- * once the program runs output     shim    what the task printed (sys/output_file.h) status     shim    how it ended:
- * written, synced, then renamed to this name
+ * - run.json: the worker's; what was dispatched, for the worker that adopts the attempt
+ * - stdin: the worker's; standard input of the task; absent = /dev/null
+ * - lock: flock()ed by the worker before ax-exec starts, which inherits the descriptor: locked = ax-exec lives
+ * - control: a fifo; struct ax_attempt_order from whichever worker is alive
+ * - started: ax-exec's; process ids, once the program runs
+ * - output: ax-exec's; what the task printed (sys/output_file.h)
+ * - sent: the worker's; which pieces of the output were handed on (worker/exec_output.c)
+ * - status: ax-exec's; how it ended: written, synced, then renamed to this name; removed when the spool has the result
  *
  * The task's own output goes through a pipe that ax-exec reads, never through the worker: a dead, stopped or
  * slow worker neither blocks the task nor kills it with SIGPIPE, and loses none of the output it would keep. */

@@ -34,6 +34,40 @@ static void stop_watching(struct task *t)
 	t->pidfd = -1;
 }
 
+static void look_at_tasks(uv_timer_t *timer);
+
+static void list(struct task *t)
+{
+	struct exec *x = t->exec;
+	t->listed = true;
+	DL_APPEND(x->tasks, t);
+	if (!uv_is_active((uv_handle_t *)&x->timer))
+		uv_timer_start(&x->timer, look_at_tasks, LOOK_MS, LOOK_MS);
+}
+
+static void unlist(struct task *t)
+{
+	if (!t->listed)
+		return;
+	t->listed = false;
+	DL_DELETE(t->exec->tasks, t);
+	if (!t->exec->tasks)
+		uv_timer_stop(&t->exec->timer);
+}
+
+/* What is left of it is its folder, as long as a server has not heard all output. */
+static void free_task(struct task *t)
+{
+	unlist(t);
+	axw_set_data(t->attempt, NULL);
+	if (t->output_fd >= 0)
+		close(t->output_fd);
+	if (t->dir_fd >= 0)
+		close(t->dir_fd);
+	free(t->again);
+	free(t);
+}
+
 /* ax-exec is gone. */
 static void task_ended(struct task *t)
 {
@@ -43,10 +77,8 @@ static void task_ended(struct task *t)
 	if (t->pid)
 		waitpid(t->pid, NULL, 0);
 	t->pid = 0;
-	DL_DELETE(t->exec->tasks, t);
-	if (!t->exec->tasks)
-		uv_timer_stop(&t->exec->timer);
-	exec_output_hand_on(t, true);
+	if (exec_output_hand_on(t, true))
+		unlist(t);
 	if (exec_read_status(t->dir_fd, &status)) {
 		exec_finish(t, &status);
 		return;
@@ -62,6 +94,17 @@ static void pidfd_ready(uv_poll_t *poll, int status, int events)
 	task_ended(poll->data);
 }
 
+/* It ended while too much output waited for a server. */
+static void hand_on_rest(struct task *t)
+{
+	if (!exec_output_hand_on(t, true))
+		return;
+	unlist(t);
+	axw_output_done(t->attempt);
+	if (t->settled)
+		free_task(t);
+}
+
 static void look_at_tasks(uv_timer_t *timer)
 {
 	struct exec *x = timer->data;
@@ -69,11 +112,18 @@ static void look_at_tasks(uv_timer_t *timer)
 	struct task *next;
 	DL_FOREACH_SAFE(x->tasks, t, next)
 	{
-		if (!t->watch && !exec_is_locked(t->dir_fd)) /* adopted: not our child */
+		if (t->ended)
+			hand_on_rest(t);
+		else if (!t->watch && !exec_is_locked(t->dir_fd)) /* adopted: not our child */
 			task_ended(t);
 		else
 			exec_output_hand_on(t, false);
 	}
+}
+
+static void attempt_dir(const struct exec *x, const struct axw_attempt *a, char ret[PATH_MAX])
+{
+	snprintf(ret, PATH_MAX, "%s/%s-%" PRId64, x->root, axw_gid(a), axw_fence(a));
 }
 
 static struct task *new_task(struct exec *x, struct axw_attempt *a, const char *dir)
@@ -86,14 +136,6 @@ static struct task *new_task(struct exec *x, struct axw_attempt *a, const char *
 	t->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	axw_set_data(a, t);
 	return t;
-}
-
-static void follow(struct task *t)
-{
-	struct exec *x = t->exec;
-	DL_APPEND(x->tasks, t);
-	if (!uv_is_active((uv_handle_t *)&x->timer))
-		uv_timer_start(&x->timer, look_at_tasks, LOOK_MS, LOOK_MS);
 }
 
 static void watch(struct task *t)
@@ -111,9 +153,9 @@ static void watch(struct task *t)
 
 static void launch(struct exec *x, struct axw_attempt *a, const struct exec_spec *spec)
 {
-	char dir[PATH_MAX - 64];
+	char dir[PATH_MAX];
 	char message[400];
-	snprintf(dir, sizeof(dir), "%s/%s-%" PRId64, x->root, axw_gid(a), axw_fence(a));
+	attempt_dir(x, a, dir);
 	if (mkdir(dir, 0700) < 0) {
 		snprintf(message, sizeof(message), "the worker cannot make the attempt's folder: %s", strerror(errno));
 		exec_refuse(a, AXW_FAILED, message);
@@ -127,7 +169,7 @@ static void launch(struct exec *x, struct axw_attempt *a, const struct exec_spec
 		return;
 	}
 	watch(t);
-	follow(t);
+	list(t);
 }
 
 static void on_start(struct axw_attempt *a, void *user)
@@ -171,11 +213,21 @@ static void on_settled(struct axw_attempt *a, void *user)
 		snprintf(leaf, sizeof(leaf), "%s/ax-%s-%" PRId64, x->policy->cgroup, axw_gid(a), axw_fence(a));
 		(void)rmdir(leaf);
 	}
-	if (t->output_fd >= 0)
-		close(t->output_fd);
-	close(t->dir_fd);
-	exec_remove_dir(t->dir);
-	free(t);
+	(void)unlinkat(t->dir_fd, AX_ATTEMPT_STATUS, 0); /* from here on the spool has the result */
+	t->settled = true;
+	if (!t->listed)
+		free_task(t);
+}
+
+static void on_gone(struct axw_attempt *a, void *user)
+{
+	struct exec *x = user;
+	struct task *t = axw_data(a);
+	char dir[PATH_MAX];
+	if (t)
+		free_task(t);
+	attempt_dir(x, a, dir);
+	exec_remove_dir(dir);
 }
 
 /* ---- after a restart */
@@ -191,16 +243,22 @@ static void adopt(struct exec *x, const char *dir)
 	bool ended = exec_read_status(dir_fd, &status);
 	char *run = exec_read_file(&arena, dir_fd, AX_ATTEMPT_RUN, RUN_MAX);
 	bool lost = ended && status.end == AX_END_DEADLINE;
-	struct axw_attempt *a = run && (locked || (ended && !lost)) ? axw_adopt(x->worker, run) : NULL;
+	struct axw_attempt *a = run ? axw_adopt_stored(x->worker, run) : NULL;
+	bool stored = a != NULL;
+	if (run && !stored && (locked || (ended && !lost)))
+		a = axw_adopt(x->worker, run);
 	if (a) {
 		struct task *t = new_task(x, a, dir);
 		exec_output_resume(t);
-		follow(t);
-		axw_log(x->worker, AXW_INFO, "attempt_adopted",
+		list(t);
+		axw_log(x->worker, AXW_INFO, stored ? "output_adopted" : "attempt_adopted",
 			ax_sprintf(&arena, "{\"gid\":\"%s\",\"fence\":%" PRId64 ",\"ended\":%s}", axw_gid(a),
-				axw_fence(a), ended ? "true" : "false"));
+				axw_fence(a), ended || stored ? "true" : "false"));
+		t->ended = t->settled = stored;
+		if (stored)
+			hand_on_rest(t);
 	} else {
-		/* Its result is in the spool already, or ax-exec was killed, or the machine was. */
+		/* Everything was delivered, or ax-exec was killed, or the machine was. */
 		int64_t fence;
 		const char *name = strrchr(dir, '/') + 1;
 		const char *dash = strchr(name, '-');
@@ -232,9 +290,12 @@ static void adopt_all(struct exec *x)
 
 struct exec *exec_new(struct axw *worker, const struct policy *policy, const char *state_dir, const char *shim)
 {
-	static const struct axw_executor ops = {
-		.size = sizeof(ops), .start = on_start, .stop = on_stop, .deadline = on_deadline, .settled = on_settled
-	};
+	static const struct axw_executor ops = { .size = sizeof(ops),
+		.start = on_start,
+		.stop = on_stop,
+		.deadline = on_deadline,
+		.settled = on_settled,
+		.gone = on_gone };
 	struct exec *x = ax_malloc(sizeof(*x));
 	struct ax_arena arena = { 0 };
 	x->worker = worker;
@@ -260,8 +321,15 @@ void exec_close(struct exec *x)
 
 void exec_free(struct exec *x)
 {
+	struct task *t;
+	struct task *next;
 	if (!x)
 		return;
+	DL_FOREACH_SAFE(x->tasks, t, next)
+	{
+		free(t->again);
+		free(t);
+	}
 	free(x->root);
 	free(x);
 }

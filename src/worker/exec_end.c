@@ -66,6 +66,7 @@ static void finish(struct task *t, enum axw_outcome outcome, const struct ax_att
 	}
 	if (s->start_ms)
 		args.duration_ms = AX_MAX(1, s->end_ms - s->start_ms);
+	args.more_output = t->listed;
 	if (*message)
 		axw_message(t->attempt, message);
 	axw_finish(t->attempt, &args);

@@ -4,32 +4,47 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "sys/output_file.h"
 
-/* Where the next piece begins, so that another process of this worker can go on: position and item number. */
-static void note_sent(struct task *t)
+/* The note beside the output, for another process of this worker: where the first piece begins that may not have been
+ * delivered, then the end of each piece that was handed on since. That process hands on the same pieces, for a server
+ * tells items apart by their numbers alone. */
+enum { NOTE_MAX = 32 << 20 };
+
+static void write_note(struct task *t, size_t at, bool alone)
 {
-	uint64_t note[2] = { t->sent, axw_output_next(t->attempt) };
+	struct piece piece = { t->sent, axw_output_next(t->attempt) };
 	int fd = openat(t->dir_fd, "sent", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return;
-	ssize_t ignored = pwrite(fd, note, sizeof(note), 0); /* output alone may suffer */
-	(void)ignored;
+		return; /* output alone may suffer */
+	if (pwrite(fd, &piece, sizeof(piece), (off_t)(at * sizeof(piece))) == (ssize_t)sizeof(piece) && alone)
+		t->n_noted = ftruncate(fd, sizeof(piece)) == 0 ? 0 : t->n_noted;
 	close(fd);
+}
+
+static bool is_heard(const struct task *t)
+{
+	return axw_output_unheard(t->attempt) == axw_output_next(t->attempt);
 }
 
 void exec_output_resume(struct task *t)
 {
-	uint64_t note[2];
+	struct stat st;
 	int fd = openat(t->dir_fd, "sent", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	if (pread(fd, note, sizeof(note), 0) == (ssize_t)sizeof(note) && note[1] <= UINT32_MAX) {
-		t->sent = note[0];
-		axw_output_resume(t->attempt, (uint32_t)note[1]);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(struct piece) && st.st_size <= NOTE_MAX) {
+		size_t n = (size_t)st.st_size / sizeof(struct piece);
+		t->again = ax_malloc(n * sizeof(struct piece));
+		if (pread(fd, t->again, n * sizeof(struct piece), 0) == (ssize_t)(n * sizeof(struct piece))) {
+			t->n_again = n; /* the first is where the others begin */
+			t->n_noted = n - 1;
+			t->sent = t->again[0].end;
+			axw_output_resume(t->attempt, (uint32_t)t->again[0].next);
+		}
 	}
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* The length without a character whose last bytes are yet to come. */
@@ -47,7 +62,36 @@ static size_t without_cut_character(const char *bytes, size_t len)
 	return len;
 }
 
-static bool hand_on_piece(struct task *t, bool all)
+static bool hand_on_gap(struct task *t, uint64_t to)
+{
+	char note[80];
+	int len = snprintf(note, sizeof(note), "\n[%" PRIu64 " bytes of output were not kept]\n", to - t->sent);
+	return axw_output(t->attempt, note, (size_t)len) == 0;
+}
+
+/* A piece as an earlier process handed it on. A server that had it answers so; what is no longer kept it most likely
+ * had. */
+static bool hand_on_again(struct task *t)
+{
+	struct exec *x = t->exec;
+	const struct piece *piece = &t->again[t->at_again];
+	uint64_t from;
+	if (piece->end > t->sent) {
+		size_t len = (size_t)AX_MIN(piece->end - t->sent, (uint64_t)EXEC_PIECE);
+		bool kept = ax_output_read(t->output_fd, t->sent, x->piece, len, &from) == len && from == t->sent &&
+			from + len == piece->end;
+		if (kept ? axw_output(t->attempt, x->piece, len) < 0 : !hand_on_gap(t, piece->end))
+			return false;
+		t->sent = piece->end;
+		axw_output_resume(t->attempt, (uint32_t)piece->next);
+	}
+	t->at_again++;
+	return true;
+}
+
+enum handed { HANDED_ON, NOTHING_NEW, NOT_TAKEN };
+
+static enum handed hand_on_piece(struct task *t, bool all)
 {
 	struct exec *x = t->exec;
 	uint64_t from;
@@ -55,33 +99,32 @@ static bool hand_on_piece(struct task *t, bool all)
 	if (!all)
 		n = without_cut_character(x->piece, n);
 	if (n == 0)
-		return false;
-	if (from > t->sent) {
-		char note[80];
-		int len =
-			snprintf(note, sizeof(note), "\n[%" PRIu64 " bytes of output were not kept]\n", from - t->sent);
-		if (axw_output(t->attempt, note, (size_t)len) < 0)
-			return false;
-	}
-	if (axw_output(t->attempt, x->piece, n) < 0)
-		return false;
-	t->sent = from + n;
-	return true;
+		return NOTHING_NEW;
+	bool gap = from > t->sent;
+	if (gap ? !hand_on_gap(t, from) : axw_output(t->attempt, x->piece, n) < 0)
+		return NOT_TAKEN;
+	t->sent = gap ? from : from + n;
+	write_note(t, ++t->n_noted, false);
+	return HANDED_ON;
 }
 
 /* While the task runs its output is handed on as it appears, up to as much as is kept; at the end the last part is
  * what the file still has. */
-void exec_output_hand_on(struct task *t, bool all)
+bool exec_output_hand_on(struct task *t, bool all)
 {
 	if (t->output_fd < 0)
 		t->output_fd = openat(t->dir_fd, AX_ATTEMPT_OUTPUT, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (t->output_fd < 0)
-		return;
-	uint64_t before = t->sent;
-	while ((all || t->sent < AX_OUTPUT_KEPT) && hand_on_piece(t, all))
-		continue;
-	if (t->sent != before)
-		note_sent(t);
+		return true;
+	while (t->at_again < t->n_again)
+		if (!hand_on_again(t))
+			return false;
+	if (t->n_noted > 0 && is_heard(t))
+		write_note(t, 0, true);
+	enum handed last = HANDED_ON;
+	while (last == HANDED_ON && (all || t->sent < AX_OUTPUT_KEPT))
+		last = hand_on_piece(t, all);
+	return last != NOT_TAKEN;
 }
 
 /* The last line that is not blank: most often the reason why a task failed. */

@@ -16,17 +16,28 @@
 
 enum { EXEC_PIECE = 64 << 10 };
 
+/* A piece of output that was handed on: to where it goes, and the number of the item after it. */
+struct piece {
+	uint64_t end;
+	uint64_t next;
+};
+
 struct task {
 	struct exec *exec;
 	struct axw_attempt *attempt;
 	char dir[PATH_MAX];
 	int dir_fd;
 	int output_fd;
-	uint64_t sent;    /* position in the output up to which it was handed on */
+	uint64_t sent;       /* position in the output up to which it was handed on */
+	size_t n_noted;      /* pieces in the note */
+	struct piece *again; /* what an earlier process handed on and perhaps never delivered */
+	size_t n_again, at_again;
 	pid_t pid;        /* of ax-exec; 0 when adopted or reaped */
 	uv_poll_t *watch; /* its pidfd */
 	int pidfd;
 	bool ended;
+	bool settled;
+	bool listed; /* it runs, or has output that was not taken yet */
 	struct task *prev, *next;
 };
 
@@ -49,8 +60,9 @@ bool exec_is_locked(int dir_fd); /* its ax-exec lives */
 void exec_order(int dir_fd, enum ax_attempt_order_kind kind, int64_t value);
 
 /* exec_output.c */
-void exec_output_resume(struct task *task);            /* after a restart: go on where the last process stopped */
-void exec_output_hand_on(struct task *task, bool all); /* what is new; `all`: the task has ended */
+void exec_output_resume(struct task *task); /* after a restart: from the first piece that was not heard */
+/* What is new. `all`: the task has ended; false when some of it was not taken, offer it again later. */
+bool exec_output_hand_on(struct task *task, bool all);
 void exec_output_last_line(struct task *task, char *out, size_t size);
 
 /* exec_end.c */

@@ -23,7 +23,8 @@ class Worker:
         token = tmp / "token"
         token.write_text(TOKEN + "\n")
         args = [str(AX_WORKER), "--server", server if isinstance(server, str) else server.url, "--token-file", str(token),
-                "--name", name, *map(str, options)]
+                "--name", name, "--journal", str(tmp / f"journal-{name}"), *map(str, options)]
+        self.journal = tmp / f"journal-{name}"
         if "--state" not in options:
             args += ["--state", str(self.state)]
         if dev:
@@ -74,6 +75,11 @@ class Worker:
             self.kill()
         text = self.log_path.read_text(errors="replace")
         assert "Sanitizer" not in text and "runtime error" not in text, text[-4000:]
+
+    def has_stored(self, gid):
+        """Its result is in the spool, or was."""
+        journal = self.journal.read_text() if self.journal.exists() else ""
+        return f'"event":"end","gid":"{gid}"' in journal
 
     def attempts(self):
         folder = self.state / "attempts"

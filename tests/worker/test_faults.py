@@ -175,6 +175,70 @@ def test_output_is_streamed_while_the_task_runs_and_is_always_text(server, start
     assert server.said(gid, "result") == []
 
 
+LINES = "import os, time\nfor i in range(%d): os.write(1, b'%%05d caf\\xc3\\xa9 \\xff%%s\\n' %% (i, b'.' * %d)); time.sleep(%g)"
+
+
+def lines(n, dots):
+    return "".join(f"{i:05} café \ufffd{'.' * dots}\n" for i in range(n))
+
+
+def test_output_survives_the_worker_with_the_result(server, start_worker):
+    """The result is in the spool, the output is nowhere but in the attempt's folder, and the worker is killed, twice."""
+    worker = start_worker(server)
+    gid = server.give(param={"argv": python(LINES % (2000, 80, 0.0005))})
+    server.wait_said(gid, "started")
+    server.down()
+    wait_for(lambda: worker.has_stored(gid))
+    worker.kill()
+    worker.start()
+    worker.wait_log("output_adopted")
+    worker.kill()
+    worker.start()
+    server.up()
+    assert server.result(gid)["outcome"] == "success"
+    assert server.output(gid) == lines(2000, 80)
+    wait_for(lambda: worker.attempts() == [])
+    assert len(server.said(gid, "result")) == 1
+
+
+def test_output_is_said_again_as_it_was(server, start_worker):
+    """A server that heard some of it when the worker was killed knows its items by their numbers alone."""
+    worker = start_worker(server)
+    gid = server.give(param={"argv": python(LINES % (1000, 10, 0.005))})
+    for _ in range(3):
+        heard = len(server.said(gid, "output"))
+        server.wait(lambda: len(server.said(gid, "output")) > heard)
+        server.status = 503  # the next pieces are made, and not heard
+        made = (worker.state / "attempts" / f"{gid}-1" / "sent").stat().st_size
+        wait_for(lambda: (worker.state / "attempts" / f"{gid}-1" / "sent").stat().st_size > made)
+        worker.kill()
+        server.status = None
+        worker.start()
+    assert server.result(gid)["outcome"] == "success"
+    assert server.output(gid) == lines(1000, 10)
+    by_seq = {}
+    for item in server.said(gid, "output"):
+        assert by_seq.setdefault(item["seq"], item["data"]) == item["data"]
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_output_that_finds_no_room_in_memory_goes_before_the_result(server, start_worker, restart):
+    worker = start_worker(server)
+    code = "import os\nfor i in range(1000): os.write(1, b'%04d' % i + b'.' * 1019 + b'\\n')"
+    server.report = lambda request: (503, {"code": "busy"})
+    gids = [server.give(param={"argv": python(code)}) for _ in range(72)]
+    wait_for(lambda: all(worker.has_stored(gid) for gid in gids), 60)
+    if restart:
+        worker.kill()
+        worker.start()
+        worker.wait_log("output_adopted")
+    del server.report
+    for gid in gids:
+        server.result(gid, 60)
+    wanted = "".join(f"{i:04}" + "." * 1019 + "\n" for i in range(1000))
+    assert all(server.output(gid) == wanted for gid in gids)
+
+
 # ---- servers that are away, slow or say no
 
 def test_result_waits_for_the_server(server, start_worker):
@@ -182,10 +246,11 @@ def test_result_waits_for_the_server(server, start_worker):
     gid = server.give(param={"argv": python(SLEEPY % 0.3)})
     server.wait_said(gid, "started")
     server.down()
-    wait_for(lambda: worker.attempts() == [])  # it ended, and its result is in the spool
+    wait_for(lambda: worker.has_stored(gid))
     server.up()
     assert server.result(gid)["outcome"] == "success"
     assert server.output(gid).endswith("done\n")
+    wait_for(lambda: worker.attempts() == [])
 
 
 def test_result_survives_the_worker_while_the_server_is_away(server, start_worker):
@@ -193,7 +258,7 @@ def test_result_survives_the_worker_while_the_server_is_away(server, start_worke
     gid = server.give(param={"argv": ["/bin/sh", "-c", "sleep 0.3; exit 9"]})
     server.wait_said(gid, "started")
     server.down()
-    wait_for(lambda: worker.attempts() == [])
+    wait_for(lambda: worker.has_stored(gid))
     worker.kill()
     worker.start()
     server.up()

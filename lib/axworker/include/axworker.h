@@ -106,9 +106,11 @@ struct axw_executor {
 	/* Optional: the attempt must end by itself at this instant of CLOCK_BOOTTIME unless a later one is told, even
 	 * if this process is gone. INT64_MAX: never. */
 	void (*deadline)(struct axw_attempt *attempt, int64_t boottime_ms, void *user);
-	/* Optional: the result is on disk (or the attempt is forgotten); what the executor kept for a restart may go.
-	 * Comes exactly once per attempt, last of all; the handle ends with it. */
+	/* Optional: the result is on disk, or the attempt is forgotten. Comes exactly once per attempt. */
 	void (*settled)(struct axw_attempt *attempt, void *user);
+	/* Optional: a server has heard all output and the result, or the attempt is forgotten; what the executor kept
+	 * for a restart may go. Comes last of all; the handle ends with it. */
+	void (*gone)(struct axw_attempt *attempt, void *user);
 };
 AXW_API int axw_register_executor(
 	struct axw *worker, const char *executor_key, const struct axw_executor *executor, void *user);
@@ -117,6 +119,9 @@ AXW_API int axw_register_executor(
  * without its result having been written). `run` is what axw_run_json() gave then. NULL when it is not one, or its
  * result is in the spool already. The executor calls axw_finish for it as for its own. */
 AXW_API struct axw_attempt *axw_adopt(struct axw *worker, const char *run);
+/* The same for an attempt whose result an earlier process wrote, so that what it printed can follow: as after
+ * axw_finish with more_output. NULL when the spool has no result of it. */
+AXW_API struct axw_attempt *axw_adopt_stored(struct axw *worker, const char *run);
 
 AXW_API int axw_start(struct axw *worker); /* 0, or -1 when threads cannot be had */
 
@@ -167,8 +172,10 @@ AXW_API void axw_progress(struct axw_attempt *attempt, int percent, const char *
 /* Output for people: any bytes (what is not UTF-8 is replaced), 1.75 MiB at most are kept. 0, or -1 when it was not
  * taken because too much waits for a server: offer it again later, or not. */
 AXW_API int axw_output(struct axw_attempt *attempt, const char *bytes, size_t len);
-/* For an executor that takes up its own output after a restart: the number of the next item, and setting it. */
+/* For an executor that takes up its own output after a restart: the number of the next item, the number of the first
+ * that no server has confirmed, and setting the next one. */
 AXW_API uint32_t axw_output_next(const struct axw_attempt *attempt);
+AXW_API uint32_t axw_output_unheard(const struct axw_attempt *attempt);
 AXW_API void axw_output_resume(struct axw_attempt *attempt, uint32_t next);
 AXW_API void axw_message(struct axw_attempt *attempt, const char *text); /* of the result; ≤ 4,000 bytes */
 AXW_API int axw_result(struct axw_attempt *attempt, const char *json);   /* -1: not JSON or over 64 KiB */
@@ -181,9 +188,11 @@ struct axw_finish_args {
 	int64_t code;        /* exit status, HTTP status, … */
 	const char *signal;  /* name of the signal that ended it, or NULL */
 	int64_t duration_ms; /* 0: from start to now */
+	int more_output;     /* 1: not all output was taken yet: the result is not reported before axw_output_done */
 };
-/* Ends an attempt of an axw_executor. The handle is the library's until `settled`. */
+/* Ends an attempt of an axw_executor. The handle is the library's until `gone`. */
 AXW_API void axw_finish(struct axw_attempt *attempt, const struct axw_finish_args *args);
+AXW_API void axw_output_done(struct axw_attempt *attempt); /* after more_output; loop thread only */
 
 /* ---- plug-ins of ax-worker: a shared object that exports `axw_plugin_entry` of this type under this name.
  * It registers its functions with host->add and returns 0; anything else ends ax-worker with `host->error`. Use the
