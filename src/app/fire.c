@@ -175,15 +175,17 @@ enum ax_status ax_fire_due(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task 
 	const struct ax_tz *tz;
 	struct batch batch = { 0 };
 	enum ax_status status = ax_schedule_of(ctx, &task->def, &schedule, &tz, err);
+	int64_t old_next = task->next_trigger_time;
+	if (status == AX_OK)
+		status = ax_schedule_guard(ctx, tx, task, &schedule, tz, err);
 	if (status != AX_OK)
 		return status;
 	walk_fires(&batch, task, &schedule, tz, now);
-	if (batch.last == 0)
+	if (batch.next == old_next)
 		return AX_OK;
 	status = store_batch(ctx, tx, task, &batch, now, err);
 	if (status != AX_OK)
 		return status;
-	int64_t old_next = task->next_trigger_time;
 	task->next_trigger_time = batch.next;
 	task->exhausted = batch.next == 0 && schedule.kind != AX_SCHEDULE_AFTER;
 	status = tx->ops->task_advance(tx, task, old_next, err);

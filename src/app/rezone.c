@@ -25,6 +25,8 @@ static enum ax_status rezone_task(struct pass *pass, struct ax_tx *tx, int64_t i
 		status = ax_fire_settle(pass->ctx, tx, &task, pass->now, err);
 	if (status == AX_OK)
 		status = ax_schedule_of(pass->ctx, &task.def, &schedule, &tz, err);
+	if (status == AX_INVALID || status == AX_NEVER)
+		return AX_OK; /* a schedule that cannot be read (any more) must not hold up the others */
 	if (status != AX_OK || schedule.kind != AX_SCHEDULE_CRON || task.next_trigger_time == 0)
 		return status; /* @every, @after and @at know no zone */
 	int64_t old_next = task.next_trigger_time;

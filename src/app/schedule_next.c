@@ -1,5 +1,6 @@
 #include "app/schedule_next.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum ax_status ax_schedule_of(struct ax_ctx *ctx, const struct ax_task_def *def, struct ax_schedule *ret,
@@ -55,6 +56,29 @@ enum ax_status ax_schedule_first(struct ax_ctx *ctx, struct ax_task *task, int64
 		task->next_trigger_time = after + schedule.period_s * 1000;
 	else if (!ax_schedule_next(&schedule, tz, task->anchor_time, after, &task->next_trigger_time))
 		task->exhausted = true;
+	return AX_OK;
+}
+
+enum ax_status ax_schedule_guard(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task,
+	const struct ax_schedule *schedule, const struct ax_tz *tz, struct ax_err *err)
+{
+	int64_t fire;
+	if (schedule->kind == AX_SCHEDULE_AFTER ||
+		(ax_schedule_next(schedule, tz, task->anchor_time, task->next_trigger_time - 1, &fire) &&
+			fire == task->next_trigger_time))
+		return AX_OK;
+	struct ax_epochs epochs;
+	enum ax_status status = tx->ops->epochs(tx, task->id, 0, INT32_MAX, &epochs, err);
+	if (status != AX_OK)
+		return status;
+	ctx->log->ops->event(ctx->log, AX_LOG_ERROR, "no_fire_of_schedule",
+		ax_sprintf(ctx->arena, "\"task_id\":\"%" PRId64 "\",\"time\":%" PRId64, task->id,
+			task->next_trigger_time));
+	int64_t handled = task->last_trigger_time;
+	if (epochs.n > 0)
+		handled = AX_MAX(handled, epochs.at[epochs.n - 1].from_time);
+	if (!ax_schedule_next(schedule, tz, task->anchor_time, handled, &task->next_trigger_time))
+		task->next_trigger_time = 0;
 	return AX_OK;
 }
 

@@ -18,6 +18,11 @@ enum ax_status ax_schedule_after(
 /* The first fire of the task after `now`, set in its columns (not stored): for tasks just enabled or changed. */
 enum ax_status ax_schedule_first(struct ax_ctx *ctx, struct ax_task *task, int64_t now, struct ax_err *err);
 
+/* The last guard before a fire: a next fire that is none of the schedule's (a hand wrote it) gives way, in `task` only,
+ * to the one that follows what was handled last. */
+enum ax_status ax_schedule_guard(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task,
+	const struct ax_schedule *schedule, const struct ax_tz *tz, struct ax_err *err);
+
 /* Writes what the task's schedule demands from `now` on: after every change of schedule, status or zone data. */
 enum ax_status ax_epoch_append(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err);

@@ -5,6 +5,7 @@
 
 #include "app/groups.h"
 #include "app/recover.h"
+#include "app/rezone.h"
 #include "app/runs.h"
 #include "app/tasks.h"
 #include "app/tick.h"
@@ -558,6 +559,97 @@ static void test_b083_an_edit_to_a_schedule_without_fires_changes_nothing(void *
 	assert_string_equal(after.def.cron_expr, "* * * * *");
 	assert_int_equal(after.version, before.version);
 	assert_int_equal(after.next_trigger_time, before.next_trigger_time);
+}
+
+struct rewrite {
+	int64_t id;
+	const char *cron;
+	int64_t next; /* 0 = as it is */
+};
+
+/* What no service would write: a hand in the database, or an older program. */
+static enum ax_status rewrite_row(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct rewrite *to = arg;
+	struct ax_task task;
+	enum ax_status status = tx->ops->task_get(tx, to->id, true, &task, err);
+	int64_t old_next = task.next_trigger_time;
+	if (to->cron != NULL)
+		task.def.cron_expr = to->cron;
+	if (to->next != 0)
+		task.next_trigger_time = to->next;
+	return status == AX_OK ? tx->ops->task_update(tx, &task, task.version, old_next, err) : status;
+}
+
+static void rewrite(struct world *w, struct rewrite to)
+{
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, rewrite_row, &to, NULL), AX_OK);
+}
+
+static void test_b046_what_is_no_fire_of_the_schedule_does_not_run(void **state)
+{
+	struct world *w = *state;
+	int64_t tenth = make_task(w, "0 0 10 * *", NULL), every = make_task(w, "@every 90s", NULL);
+	int64_t minute = make_task(w, "* * * * *", NULL);
+	go(w, 18 * DAY + HOUR); /* the 19th; the run of the 10th was missed */
+	assert_int_equal(count_fires(w, tenth), 1);
+	int rows = count_all(w, tenth) + count_all(w, every) + count_all(w, minute);
+	int64_t fires = count_fires(w, minute);
+	rewrite(w, (struct rewrite){ tenth, NULL, T0 + 18 * DAY });
+	rewrite(w, (struct rewrite){ every, NULL, w->now - 1 });
+	rewrite(w, (struct rewrite){ minute, NULL, w->now + 59000 });
+	live(w, 60);
+	assert_int_equal(count_all(w, tenth), rows - count_all(w, every) - count_all(w, minute));
+	assert_int_equal(task_row(w, tenth).next_trigger_time, T0 + (30 + 9) * DAY);
+	assert_int_equal(count_fires(w, every), (w->now - T0) / 90000);
+	assert_int_equal(count_fires(w, minute), fires + 1); /* none is lost either */
+	assert_int_equal(task_row(w, minute).next_trigger_time, w->now + MINUTE);
+}
+
+static void in_moving(struct ax_task_def *def)
+{
+	def->time_zone = "Test/Moving";
+}
+
+/* Expressions and a zone that cannot be read any more: B078, B079, B135 and B091. */
+static void test_b135_a_task_that_cannot_be_read_stops_alone(void **state)
+{
+	struct world *w = *state;
+	int64_t ids[13];
+	for (int i = 0; i < 11; i++)
+		ids[i] = make_task(w, "* * * * *", NULL);
+	w->moving = ax_tz_utc();
+	ids[11] = make_task(w, "* * * * *", in_moving);
+	ids[12] = make_task(w, "* * * * *", in_moving);
+	rewrite(w, (struct rewrite){ ids[3], "xx", 0 });
+	rewrite(w, (struct rewrite){ ids[5], "0 0 30 2 *", 0 });
+	rewrite(w, (struct rewrite){ ids[12], "xx", 0 });
+	w->moving = NULL;
+	restart(w);
+	for (int minute = 1; minute <= 5; minute++) {
+		live(w, 60);
+		for (int i = 0; i < 13; i++) {
+			bool bad = i == 3 || i == 5 || i > 10;
+			assert_int_equal(count_fires(w, ids[i]), bad ? 0 : minute);
+			assert_int_equal(task_row(w, ids[i]).next_trigger_time, bad ? 0 : w->now + MINUTE);
+			assert_int_equal(task_row(w, ids[i]).status, AX_TASK_ENABLED);
+		}
+	}
+}
+
+static void test_b135_new_zone_data_reach_the_tasks_beside_a_bad_one(void **state)
+{
+	struct world *w = *state;
+	int tasks;
+	w->moving = ax_tz_utc();
+	int64_t bad = make_task(w, "* * * * *", in_moving), due = make_task(w, "* * * * *", in_moving);
+	int64_t good = make_task(w, "0 12 * * *", in_moving);
+	rewrite(w, (struct rewrite){ bad, "xx", T0 + HOUR });
+	rewrite(w, (struct rewrite){ due, "xx", 0 });
+	go_quiet(w, 2 * MINUTE);
+	assert_int_equal(ax_rezone(&w->ctx, "Test/Moving", &tasks, NULL), AX_OK);
+	assert_int_equal(tasks, 1);
+	assert_int_equal(task_row(w, good).next_trigger_time, T0 + 12 * HOUR);
 }
 
 /* ---- runs that nobody ends */
@@ -1187,6 +1279,9 @@ int main(void)
 		T(test_b050_a_clock_that_ran_ahead_makes_no_fire_twice),
 		T(test_b052_a_run_ends_no_earlier_than_it_began),
 		T(test_b083_an_edit_to_a_schedule_without_fires_changes_nothing),
+		T(test_b046_what_is_no_fire_of_the_schedule_does_not_run),
+		T(test_b135_a_task_that_cannot_be_read_stops_alone),
+		T(test_b135_new_zone_data_reach_the_tasks_beside_a_bad_one),
 		T(test_b097_a_dead_worker_blocks_neither_its_run_nor_the_next),
 		T(test_b098_every_live_state_is_left_when_its_deadline_passes),
 		T(test_b101_what_no_worker_offers_waits),
