@@ -1,5 +1,6 @@
 #include "app/recover.h"
 
+#include "app/workers.h"
 #include "core/limits.h"
 
 struct pass {
@@ -64,7 +65,12 @@ enum ax_status ax_recover(struct ax_ctx *ctx, const char *version, struct ax_err
 static enum ax_status purge(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
+	int workers;
 	enum ax_status status = tx->ops->runs_purge(tx, pass->now - pass->keep_ms, AX_BATCH, &pass->deleted, err);
+	if (status == AX_OK)
+		status = ax_workers_purge(pass->ctx, tx, pass->now, &workers, err);
+	if (status == AX_OK)
+		pass->deleted += workers;
 	if (status == AX_OK)
 		status = tx->ops->idem_purge(tx, pass->now, err);
 	return status == AX_OK ? tx->ops->tokens_expire(tx, pass->now, NULL, err) : status;

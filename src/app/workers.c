@@ -204,3 +204,25 @@ enum ax_status ax_worker_forget(struct ax_ctx *ctx, const char *name, struct ax_
 	struct pass pass = { .ctx = ctx, .name = name, .now = ax_now_ms(ctx->clock) };
 	return ax_store_run(ctx->store, ctx->arena, forget, &pass, err);
 }
+
+enum ax_status ax_workers_purge(struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_n, struct ax_err *err)
+{
+	struct ax_workers workers;
+	*ret_n = 0;
+	if (now < ctx->hold_leases_until) /* the silence may be our own */
+		return AX_OK;
+	enum ax_status status = tx->ops->workers(tx, &workers, err);
+	for (int i = 0; status == AX_OK && i < workers.n && *ret_n < AX_BATCH; i++) {
+		const struct ax_worker *worker = &workers.at[i];
+		struct ax_runs held;
+		if (now - worker->seen_time < AX_WORKER_KEEP_MS || worker->status == AX_WORKER_DRAINING)
+			continue;
+		status = tx->ops->runs_of_worker(tx, worker->name, 1, &held, err);
+		if (status != AX_OK || held.n > 0)
+			continue;
+		status = tx->ops->worker_delete(tx, worker->name, err);
+		ctx->notify->ops->worker_changed(ctx->notify, worker->name);
+		(*ret_n)++;
+	}
+	return status;
+}

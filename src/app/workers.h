@@ -31,4 +31,9 @@ enum ax_status ax_worker_drain(struct ax_ctx *ctx, const char *name, bool drain,
 /* Forgets a worker that left or was not seen for a lease; AX_CONFLICT while it is there. */
 enum ax_status ax_worker_forget(struct ax_ctx *ctx, const char *name, struct ax_err *err) AX_MUST_USE;
 
+/* Forgets workers that were not seen for AX_WORKER_KEEP_MS and hold nothing, at most AX_BATCH; those that a person
+ * drained stay, so that the decision does. Inside the caller's transaction. */
+enum ax_status ax_workers_purge(
+	struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_n, struct ax_err *err) AX_MUST_USE;
+
 #endif

@@ -14,6 +14,7 @@ enum {
 	AX_POLL_WAIT_MS = 5000,        /* below AX_START_WITHIN_MS, so that a parked poll's answer is still fresh */
 	AX_HARD_LIMIT_SLACK_MS = 5000, /* server's limit = timeout + grace + this */
 	AX_LATE_MS = 5000,             /* a fire made later than this counts as late: the scheduler was away */
+	AX_WORKER_KEEP_MS = 86400000,  /* a worker that was not seen for so long is forgotten */
 	AX_RETRY_BASE_MS = 60000,      /* 1, 2, 4 … min */
 	AX_RETRY_CAP_MS = 1800000,
 	AX_RANK_STEP_MS = 60000, /* one priority step outranks a minute of waiting */

@@ -1257,6 +1257,36 @@ static void test_b197_delays_beyond_31_bits_of_milliseconds(void **state)
 	}
 }
 
+static void test_b202_workers_that_never_come_back_are_forgotten(void **state)
+{
+	struct world *w = *state;
+	int deleted, rounds = 0;
+	struct ax_run run = begin(w, make_task(w, "@daily", no_limit));
+	register_worker(w, "drained", "i1", 10);
+	assert_int_equal(ax_worker_drain(&w->ctx, "drained", true, NULL), AX_OK);
+	for (int i = 0; i < 3 * AX_BATCH; i++)
+		register_worker(w, ax_sprintf(&w->arena, "pod-%d", i), "i1", 10);
+	go(w, 2000);
+	assert_int_equal(ax_worker_leave(&w->ctx, "pod-0", "i1", NULL), AX_OK);
+	go_quiet(w, DAY);
+	restart(w); /* after an absence of the server's own nobody is judged */
+	assert_int_equal(ax_retain(&w->ctx, DAY, &deleted, NULL), AX_OK);
+	assert_int_equal(ax_mem_store_count(w->mem, &ax_worker_row), 3 * AX_BATCH + 2);
+	live(w, 44);
+	struct ax_order order;
+	assert_int_equal(poll(w, "pod-7", "i1", 1, &order, NULL), 0);
+	report(w, "w1", AX_ITEM_HEARTBEAT, &run);
+	live(w, 2);
+	do {
+		assert_int_equal(ax_retain(&w->ctx, DAY, &deleted, NULL), AX_OK);
+		assert_in_range(deleted, 0, AX_BATCH);
+		rounds++;
+	} while (deleted > 0);
+	assert_int_equal(rounds, 4);
+	assert_int_equal(ax_mem_store_count(w->mem, &ax_worker_row), 3); /* with a run, drained by hand, seen */
+	assert_int_equal(ax_mem_store_count(w->mem, &ax_worker_group_row), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1307,6 +1337,7 @@ int main(void)
 		T(test_b191_after_every_restart_every_task_fires),
 		T(test_b192_a_deleted_task_runs_no_more),
 		T(test_b197_delays_beyond_31_bits_of_milliseconds),
+		T(test_b202_workers_that_never_come_back_are_forgotten),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
