@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 static const struct {
 	int http;
 	const char *code;
@@ -24,6 +26,7 @@ enum ax_status ax_fail(struct ax_err *err, enum ax_status status, const char *fi
 	va_start(args, fmt);
 	vsnprintf(err->msg, sizeof(err->msg), fmt, args);
 	va_end(args);
+	ax_utf8_mask(err->msg, strlen(err->msg)); /* names in it may have been cut within a character */
 	return status;
 }
 

@@ -51,3 +51,14 @@ size_t ax_utf8_repair(const char *src, size_t len, char *dst)
 	}
 	return (size_t)(out - dst);
 }
+
+void ax_utf8_mask(char *s, size_t len)
+{
+	for (size_t at = 0, n; at < len; at += n) {
+		n = sequence((const unsigned char *)s + at, len - at);
+		if (n == 0) {
+			s[at] = '?';
+			n = 1;
+		}
+	}
+}

@@ -11,4 +11,7 @@ bool ax_utf8_valid(const char *s, size_t len);
  * bytes written. For task output, which may be anything. */
 size_t ax_utf8_repair(const char *src, size_t len, char *dst);
 
+/* In place and of the same length: every malformed byte becomes '?'. For messages that were cut to fit. */
+void ax_utf8_mask(char *s, size_t len);
+
 #endif

@@ -16,7 +16,7 @@ enum {
 	ROWS_PAGE = 1000,
 	STEP_MS = 500,       /* of one transaction of the audit */
 	SETTLE_MS = 10000,   /* a fire is dealt with by then */
-	STALE_MS = 30 * 1000 /* no tick or commit for so long: this server does no work */
+	STALE_MS = 10 * 1000 /* no tick or commit for so long: this server does no work */
 };
 
 #define DAY_MS INT64_C(86400000)

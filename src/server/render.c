@@ -191,6 +191,20 @@ static void render_result(struct ax_json *json, const struct ax_run *run)
 	ax_json_raw(json, "result", run->result);
 }
 
+/* The name of a run's task, also when the task is gone: its versions stay. */
+static enum ax_status find_task_name(struct ax_call *c, const struct ax_run *run, const char **ret, struct ax_err *err)
+{
+	struct ax_task task;
+	struct ax_task_version version;
+	enum ax_status status = c->tx->ops->task_get(c->tx, run->task_id, false, &task, err);
+	*ret = status == AX_OK ? task.def.task_name : NULL;
+	if (status != AX_NOT_FOUND)
+		return status;
+	status = c->tx->ops->task_version_get(c->tx, run->task_id, run->version, &version, err);
+	*ret = status == AX_OK ? version.def.task_name : NULL;
+	return status == AX_NOT_FOUND ? AX_OK : status;
+}
+
 enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run, struct ax_err *err)
 {
 	struct ax_json *json = &c->json;
@@ -200,13 +214,13 @@ enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run
 		if (status != AX_OK)
 			return status;
 	}
-	struct ax_task task;
-	enum ax_status status = c->tx->ops->task_get(c->tx, run->task_id, false, &task, err);
-	if (status != AX_OK && status != AX_NOT_FOUND)
+	const char *task_name;
+	enum ax_status status = find_task_name(c, run, &task_name, err);
+	if (status != AX_OK)
 		return status;
 	ax_json_id(json, "gid", run->gid);
 	ax_json_id(json, "task_id", run->task_id);
-	ax_json_str(json, "task_name", status == AX_OK ? task.def.task_name : NULL);
+	ax_json_str(json, "task_name", task_name);
 	ax_json_str(json, "group_key", run->group_key);
 	ax_json_str(json, "executor_key", run->executor_key);
 	ax_json_str(json, "kind", ax_kind_name(run->kind));

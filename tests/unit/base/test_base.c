@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/num.h"
 #include "base/rfc3339.h"
 #include "base/utf8.h"
@@ -142,6 +143,23 @@ static void test_arena_serves_small_and_large(void **state)
 	ax_arena_done(&arena);
 }
 
+/* Names of four-byte characters fill a message, and the cut lands within one. */
+static void test_b161_messages_are_always_utf8(void **state)
+{
+	(void)state;
+	char name[513] = "";
+	for (int i = 0; i < 128; i++)
+		strcat(name, "\xf0\x9f\x98\x80");
+	for (int shift = 0; shift < 4; shift++) {
+		struct ax_err err;
+		assert_int_equal(
+			ax_fail(&err, AX_EXISTS, "", "%.*s'%.9s' and '%s'", shift, "xxx", name, name), AX_EXISTS);
+		assert_true(ax_utf8_valid(err.msg, strlen(err.msg)));
+		assert_int_equal(strlen(err.msg), sizeof(err.msg) - 1);
+		assert_non_null(strstr(err.msg, "\xf0\x9f\x98\x80?' and '"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +168,7 @@ int main(void)
 		cmocka_unit_test(test_calendar_round_trips_for_800_years),
 		cmocka_unit_test(test_buffer_stops_at_its_maximum),
 		cmocka_unit_test(test_utf8_refuses_what_the_standard_refuses),
+		cmocka_unit_test(test_b161_messages_are_always_utf8),
 		cmocka_unit_test(test_arena_serves_small_and_large),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
