@@ -217,10 +217,12 @@ static int print_log(struct ax_ctl *ctl)
 static const struct ax_opt cancel_opts[] = {
 	{ "reason", NULL, "TEXT", "why; shown with the run" },
 	{ "wait", NULL, NULL, "wait until it has ended" },
+	AX_CTL_WAIT_SECONDS,
 	{ 0 },
 };
 static const struct ax_opt retry_opts[] = {
 	{ "wait", NULL, NULL, "wait for its end; exit 1 unless it succeeds" },
+	AX_CTL_WAIT_SECONDS,
 	{ 0 },
 };
 static const struct ax_opt resolve_opts[] = {
@@ -242,9 +244,15 @@ static int act(struct ax_ctl *ctl, const char *word, json_t *body, json_t **ret)
 static int act_and_report(struct ax_ctl *ctl, const char *word, json_t *body)
 {
 	json_t *run = NULL;
-	int code = act(ctl, word, body, &run);
+	int64_t wait_ms;
+	int code = ax_ctl_opt_wait(ctl, &wait_ms);
+	if (code != AX_EXIT_OK) {
+		json_decref(body);
+		return code;
+	}
+	code = act(ctl, word, body, &run);
 	if (code == AX_EXIT_OK)
-		code = ax_report_run(ctl, run, ax_args_has(&ctl->args, "wait"));
+		code = ax_report_run(ctl, run, wait_ms);
 	json_decref(run);
 	return code;
 }

@@ -433,6 +433,7 @@ static const struct ax_opt trigger_opts[] = {
 	{ "dedup-key", NULL, "K", "one run per key, whoever asks" },
 	{ "key", "idempotency-key", "K", "the same request again: the first answer" },
 	{ "wait", NULL, NULL, "wait for its end; exit 1 unless it succeeds" },
+	AX_CTL_WAIT_SECONDS,
 	{ 0 },
 };
 
@@ -466,7 +467,10 @@ static int trigger_body(struct ax_ctl *ctl, json_t **ret)
 static int trigger(struct ax_ctl *ctl)
 {
 	json_t *task = NULL, *run = NULL, *body = NULL;
-	int code = trigger_body(ctl, &body);
+	int64_t wait_ms;
+	int code = ax_ctl_opt_wait(ctl, &wait_ms);
+	if (code == AX_EXIT_OK)
+		code = trigger_body(ctl, &body);
 	if (code != AX_EXIT_OK)
 		return code;
 	code = ax_ctl_task(ctl, ctl->args.operands[0], &task);
@@ -478,7 +482,7 @@ static int trigger(struct ax_ctl *ctl)
 	ctl->client.idempotency_key = ax_args_get(&ctl->args, "key");
 	code = ax_client_call(&ctl->client, "POST", path, body, &run);
 	if (code == AX_EXIT_OK)
-		code = ax_report_run(ctl, run, ax_args_has(&ctl->args, "wait"));
+		code = ax_report_run(ctl, run, wait_ms);
 	json_decref(run);
 	json_decref(task);
 	return code;

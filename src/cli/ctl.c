@@ -138,10 +138,25 @@ bool ax_run_ended(const json_t *run)
 	return status != NULL;
 }
 
-int ax_ctl_wait(struct ax_ctl *ctl, const char *gid, json_t **ret_run)
+int ax_ctl_opt_wait(const struct ax_ctl *ctl, int64_t *ret_ms)
+{
+	int64_t seconds = 0;
+	int code = ax_ctl_opt_i64(ctl, "wait-seconds", 1, 31536000, &seconds);
+	*ret_ms = seconds > 0 ? seconds * 1000 : ax_args_has(&ctl->args, "wait") ? INT64_MAX : 0;
+	return code;
+}
+
+static int64_t monotonic_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int ax_ctl_wait(struct ax_ctl *ctl, const char *gid, int64_t limit_ms, json_t **ret_run)
 {
 	const char *path = ax_sprintf(&ctl->arena, "/runs/%s", gid);
-	long pause_ms = 50;
+	int64_t end_ms = ax_add_sat(monotonic_ms(), limit_ms), pause_ms = 50;
 	for (;;) {
 		json_t *run = NULL;
 		int code = ax_client_call(&ctl->client, "GET", path, NULL, &run);
@@ -152,7 +167,13 @@ int ax_ctl_wait(struct ax_ctl *ctl, const char *gid, json_t **ret_run)
 			*ret_run = run;
 			return good ? AX_EXIT_OK : AX_EXIT_NO;
 		}
+		int64_t left_ms = end_ms - monotonic_ms();
+		if (left_ms <= 0) {
+			*ret_run = run;
+			return ax_ctl_fail(AX_EXIT_NOT_YET, "--wait-seconds", "the run has not ended yet; it goes on");
+		}
 		json_decref(run);
+		pause_ms = AX_MIN(pause_ms, left_ms);
 		struct timespec pause = { pause_ms / 1000, pause_ms % 1000 * 1000000 };
 		nanosleep(&pause, NULL);
 		pause_ms = AX_MIN(pause_ms * 2, 1000);

@@ -19,6 +19,7 @@ enum ax_exit {
 	AX_EXIT_DENIED = 4,
 	AX_EXIT_NOT_FOUND = 5,
 	AX_EXIT_CONFLICT = 6,
+	AX_EXIT_NOT_YET = 7, /* --wait-seconds are over, the run goes on */
 };
 
 /* One call of axctl. */
@@ -79,8 +80,16 @@ int ax_ctl_json(struct ax_ctl *ctl, const char *field, const char *text, json_t 
 /* A task by id, GROUP/NAME, or NAME when only one group has it. The caller owns *ret_task. */
 int ax_ctl_task(struct ax_ctl *ctl, const char *operand, json_t **ret_task);
 
-/* Waits until the run has ended; *ret_run is its last state. AX_EXIT_OK for SUCCESS, AX_EXIT_NO for any other end. */
-int ax_ctl_wait(struct ax_ctl *ctl, const char *gid, json_t **ret_run);
+/* --wait and --wait-seconds: how long to wait for a run, 0 = not at all, INT64_MAX = as long as it takes. */
+int ax_ctl_opt_wait(const struct ax_ctl *ctl, int64_t *ret_ms);
+#define AX_CTL_WAIT_SECONDS                                                                                            \
+	{                                                                                                              \
+		"wait-seconds", NULL, "N", "wait so long at most; exit 7 when it has not ended then"                   \
+	}
+
+/* Waits until the run has ended; *ret_run is its last state. AX_EXIT_OK for SUCCESS, AX_EXIT_NO for any other end,
+ * AX_EXIT_NOT_YET when it has not ended after limit_ms. */
+int ax_ctl_wait(struct ax_ctl *ctl, const char *gid, int64_t limit_ms, json_t **ret_run);
 bool ax_run_ended(const json_t *run);
 
 #endif

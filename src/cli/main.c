@@ -71,8 +71,8 @@ static void print_usage(FILE *to)
 		fprintf(to, "  %-12s %s\n", noun->name, noun->about);
 	fputs("\nOptions of every command:\n", to);
 	print_opts(to, ax_common_opts);
-	fputs("\nExit codes: 0 done, 1 the answer is no, 2 bad input, 3 no server, 4 denied, 5 not found, 6 conflict.\n"
-	      "`axctl help COMMAND` tells more.\n",
+	fputs("\nExit codes: 0 done, 1 the answer is no, 2 bad input, 3 no server, 4 denied, 5 not found,\n"
+	      "6 conflict, 7 not ended yet. `axctl help COMMAND` tells more.\n",
 		to);
 }
 

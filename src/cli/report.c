@@ -58,13 +58,13 @@ void ax_report_run_line(struct ax_ctl *ctl, const json_t *run)
 	ax_buf_done(&line);
 }
 
-int ax_report_run(struct ax_ctl *ctl, const json_t *run, bool wait)
+int ax_report_run(struct ax_ctl *ctl, const json_t *run, int64_t wait_ms)
 {
 	json_t *ended = NULL;
 	int code = AX_EXIT_OK;
-	if (wait) {
+	if (wait_ms > 0) {
 		const char *gid = ax_json_text(&ctl->arena, run, "gid");
-		code = ax_ctl_wait(ctl, gid, &ended);
+		code = ax_ctl_wait(ctl, gid, wait_ms, &ended);
 		if (ended == NULL)
 			return code;
 		run = ended;

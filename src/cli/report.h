@@ -12,8 +12,8 @@ void ax_report_list(struct ax_ctl *ctl, const json_t *list, struct ax_table *tab
 /* All members of an object that say something, one a line; members named …_time as times. */
 void ax_report_object(struct ax_ctl *ctl, const json_t *object);
 
-/* A run that came to be. With `wait` until it has ended, and the exit code says how. */
-int ax_report_run(struct ax_ctl *ctl, const json_t *run, bool wait);
+/* A run that came to be. Waits up to wait_ms (0: not) until it has ended, and the exit code says how. */
+int ax_report_run(struct ax_ctl *ctl, const json_t *run, int64_t wait_ms);
 
 /* "run 123 of default/nightly: FAILED (exit): sentence" */
 void ax_report_run_line(struct ax_ctl *ctl, const json_t *run);

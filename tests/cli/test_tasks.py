@@ -1,4 +1,5 @@
 import json
+import time
 
 from fake_server import problem
 
@@ -168,6 +169,20 @@ def test_trigger_and_wait(server, axctl):
                                                            "reason": "exit", "result_msg": "exit status 3"})
         out = axctl("task", "trigger", "17", "--wait", code=code).out
         assert f"{end} (exit): exit status 3" in out
+
+
+def test_trigger_waits_no_longer_than_asked(server, axctl):
+    server.on("GET", "/tasks/17", TASK)
+    server.on("POST", "/tasks/17/runs", (201, RUN))
+    server.on("GET", "/runs/" + RUN["gid"], {**RUN, "waiting_for": "worker"})
+    began = time.monotonic()
+    result = axctl("task", "trigger", "17", "--wait-seconds", "1", code=7)
+    assert 1 <= time.monotonic() - began < 10
+    assert "WAITING (for worker)" in result.out and "--wait-seconds: the run has not ended yet" in result.err
+    assert axctl("task", "trigger", "17", "--wait", "--wait-seconds", "1", "--json", code=7).json["status"] == "WAITING"
+    sent = len(server.requests)
+    axctl("task", "trigger", "17", "--wait-seconds", "0", code=2)
+    assert len(server.requests) == sent  # nothing was started
 
 
 def test_next_and_versions(server, axctl):
