@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "cli/crontab_name.h"
 #include "cli/crontab_time.h"
+#include "core/executor_param.h"
 
 enum { MAX_ENV = 128 };
 
@@ -107,15 +108,9 @@ static bool read_env(struct ax_arena *arena, const char *text, struct ax_crontab
 	return true;
 }
 
-static bool is_env_name(const char *name)
-{
-	static const char rest[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
-	return *name != '\0' && !isdigit((unsigned char)*name) && name[strspn(name, rest)] == '\0';
-}
-
 static void set_env(struct reader *reader, const struct ax_crontab_env *env)
 {
-	if (!is_env_name(env->name)) {
+	if (!ax_env_is_name(env->name)) {
 		refuse(reader,
 			"this sets a variable whose name is not made of letters, digits and '_'; the lines below go "
 			"without it");

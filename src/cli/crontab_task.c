@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
+#include "core/executor_param.h"
 
 enum {
 	MAX_PARAM_BYTES = 64 * 1024,
@@ -20,21 +21,11 @@ static json_t *cut(const char *text, size_t max)
 	return json_stringn(text, len);
 }
 
-/* Whether workers take no such variable in `env`, whoever sets it, since it would change what runs
- * (src/worker/policy.c). A script may set what it likes, so for these the script does. */
+/* Whether workers take no such variable in `env`, since it would change what runs. A script may set what it likes, so
+ * for these the script does. */
 static bool is_set_by_script(const char *name)
 {
-	static const char *const prefixes[] = { "LD_", "PYTHON", "GIT_", "PERL5", "PERL_", "MALLOC_", "AX_" };
-	static const char *const names[] = { "IFS", "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "NODE_OPTIONS",
-		"RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "GCONV_PATH", "LOCPATH",
-		"NLSPATH", "GLIBC_TUNABLES", "TRACEPARENT" };
-	for (size_t i = 0; i < AX_COUNT(prefixes); i++)
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-			return true;
-	for (size_t i = 0; i < AX_COUNT(names); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
+	return ax_env_is_denied(name, true);
 }
 
 /* The account's names are always those of the account, as in crond. */

@@ -2,13 +2,14 @@
 
 #include <string.h>
 
+#include "core/executor_param.h"
 #include "core/limits.h"
 
-enum { ARGV_MAX = 256, ENV_MAX = 256, HEADERS_MAX = 64, STATUSES_MAX = 100, PATH_MAX_BYTES = 4096 };
+enum { PATH_MAX_BYTES = 4096 };
 
 static void check_argv(struct ax_read *r)
 {
-	json_t *argv = ax_read_array(r, "argv", ARGV_MAX);
+	json_t *argv = ax_read_array(r, "argv", AX_ARGV_MAX);
 	size_t i;
 	json_t *word;
 	if (argv == NULL)
@@ -22,14 +23,6 @@ static void check_argv(struct ax_read *r)
 		else if (i == 0 && json_string_value(word)[0] != '/')
 			ax_read_fail(r, "argv", "argv[0] must be an absolute path");
 	}
-}
-
-static bool is_variable(const char *name)
-{
-	static const char first[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
-	size_t len = strlen(name);
-	return len > 0 && strchr(first, name[0]) != NULL && strspn(name, "0123456789") == 0 &&
-		strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == len;
 }
 
 /* An object of texts, or absent. */
@@ -63,60 +56,54 @@ static void check_absolute(struct ax_read *r, const char *field)
 static void check_exec(struct ax_read *r)
 {
 	const char *text = "";
+	bool script = ax_read_has(r, "script");
 	if (ax_read_has(r, "argv") == ax_read_has(r, "script"))
 		ax_read_fail(r, "", "a task of executor `exec` has either argv or script");
 	check_argv(r);
 	ax_read_str(r, "script", AX_PARAM_MAX, &text);
 	check_absolute(r, "shell");
-	ax_read_str(r, "stdin", AX_PARAM_MAX, &text);
-	json_t *env = read_texts(r, "env", ENV_MAX);
+	ax_read_str(r, "stdin", AX_STDIN_MAX, &text);
+	json_t *env = read_texts(r, "env", AX_ENV_MAX);
 	const char *key;
 	json_t *value;
 	json_object_foreach(env, key, value)
 	{
-		if (!is_variable(key))
+		if (!ax_env_is_name(key))
 			ax_read_fail(r, "env", "`%.64s` is no name of a variable", key);
+		else if (ax_env_is_denied(key, script))
+			ax_read_fail(r, "env", "no task may set the variable `%.64s`%s", key,
+				script ? ": set it inside the script" : "");
 	}
 	check_absolute(r, "cwd");
 	ax_read_str(r, "user", 64, &text);
 }
 
-static bool is_token(const char *s)
-{
-	size_t len = strlen(s);
-	return len > 0 &&
-		strspn(s, "!#$%&'*+-.^_`|~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == len;
-}
-
-static bool has_control(const char *s)
-{
-	for (; *s != '\0'; s++)
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			return true;
-	return false;
-}
-
 static void check_headers(struct ax_read *r)
 {
-	json_t *headers = read_texts(r, "headers", HEADERS_MAX);
+	json_t *headers = read_texts(r, "headers", AX_HEADERS_MAX);
 	const char *key;
 	json_t *value;
 	if (r->status != AX_OK)
 		return;
 	json_object_foreach(headers, key, value)
 	{
-		if (!is_token(key))
+		if (!ax_header_is_name(key))
 			ax_read_fail(r, "headers", "`%.64s` is no name of a header", key);
-		else if (has_control(json_string_value(value)))
-			ax_read_fail(r, "headers", "the value of `%.64s` holds a control character", key);
+		else if (!ax_header_is_value(json_string_value(value)))
+			ax_read_fail(
+				r, "headers", "the value of `%.64s` holds a control character or is too long", key);
+		else if (ax_header_is_reserved(key))
+			ax_read_fail(r, "headers", "the header `%.64s` is set by AX itself", key);
 	}
 }
 
 static void check_success(struct ax_read *r)
 {
-	json_t *statuses = ax_read_array(r, "success", STATUSES_MAX);
+	json_t *statuses = ax_read_array(r, "success", AX_STATUSES_MAX);
 	size_t i;
 	json_t *value;
+	if (statuses != NULL && json_array_size(statuses) == 0)
+		ax_read_fail(r, "success", "no status would be a success; leave success out for 200-299");
 	json_array_foreach(statuses, i, value)
 	{
 		if (!json_is_integer(value) || json_integer_value(value) < 100 || json_integer_value(value) > 599)
@@ -129,18 +116,17 @@ static void check_http(struct ax_read *r)
 	const char *url = "", *method = "GET";
 	int64_t redirects = 0;
 	ax_read_require(r, "url");
-	ax_read_str(r, "url", PATH_MAX_BYTES, &url);
-	if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
-		ax_read_fail(r, "url", "url must begin with http:// or https://");
-	else if (has_control(url) || strchr(url, ' ') != NULL)
-		ax_read_fail(r, "url", "url must not hold blanks or control characters");
+	ax_read_str(r, "url", AX_URL_MAX, &url);
+	const char *fault = ax_url_fault(url);
+	if (fault != NULL)
+		ax_read_fail(r, "url", "the url cannot be called: %s", fault);
 	ax_read_str(r, "method", 32, &method);
-	if (!is_token(method))
-		ax_read_fail(r, "method", "method must be the name of an HTTP method");
+	if (!ax_method_is_known(method))
+		ax_read_fail(r, "method", "method must be one of %s", ax_methods);
 	check_headers(r);
 	ax_read_any(r, "body");
 	check_success(r);
-	ax_read_int(r, "follow_redirects", 0, 3, &redirects);
+	ax_read_int(r, "follow_redirects", 0, AX_REDIRECTS_MAX, &redirects);
 }
 
 enum ax_status ax_biz_param_check(

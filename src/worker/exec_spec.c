@@ -1,12 +1,10 @@
 #include "exec_spec.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { ARGV_MAX = 256, STDIN_MAX = 64 << 10, ENV_MAX = 256 };
+#include "core/executor_param.h"
 
 struct env {
 	char **list;
@@ -25,15 +23,6 @@ static void set(struct env *env, const char *name, const char *value)
 		}
 	}
 	env->list[env->n++] = entry;
-}
-
-static bool is_env_name(const char *s)
-{
-	if (!isalpha((unsigned char)*s) && *s != '_')
-		return false;
-	while (isalnum((unsigned char)*s) || *s == '_')
-		s++;
-	return !*s;
 }
 
 static void set_base(struct env *env, const struct policy_user *user, const char *shell)
@@ -78,11 +67,11 @@ static enum ax_status set_task(
 	json_t *value;
 	if (given && !json_is_object(given))
 		return ax_fail(err, AX_INVALID, "env", "env is an object of strings");
-	if (json_object_size(given) > ENV_MAX)
-		return ax_fail(err, AX_INVALID, "env", "env has more than %d variables", ENV_MAX);
+	if (json_object_size(given) > AX_ENV_MAX)
+		return ax_fail(err, AX_INVALID, "env", "env has more than %d variables", AX_ENV_MAX);
 	json_object_foreach(given, name, value)
 	{
-		if (!is_env_name(name))
+		if (!ax_env_is_name(name))
 			return ax_fail(err, AX_INVALID, "env", "'%s' is no name of an environment variable", name);
 		if (!json_is_string(value))
 			return ax_fail(err, AX_INVALID, "env", "the value of %s in env is a string", name);
@@ -99,13 +88,13 @@ static enum ax_status read_argv(json_t *argv, struct ax_arena *arena, char ***re
 	size_t n = json_array_size(argv);
 	size_t i;
 	json_t *arg;
-	if (n < 1 || n > ARGV_MAX)
-		return ax_fail(err, AX_INVALID, "argv", "argv is a list of 1-%d strings", ARGV_MAX);
+	if (n < 1 || n > AX_ARGV_MAX)
+		return ax_fail(err, AX_INVALID, "argv", "argv is a list of 1-%d strings", AX_ARGV_MAX);
 	char **list = ax_alloc_array(arena, n + 1, sizeof(char *));
 	json_array_foreach(argv, i, arg)
 	{
 		if (!json_is_string(arg))
-			return ax_fail(err, AX_INVALID, "argv", "argv is a list of 1-%d strings", ARGV_MAX);
+			return ax_fail(err, AX_INVALID, "argv", "argv is a list of 1-%d strings", AX_ARGV_MAX);
 		list[i] = ax_strdup(arena, json_string_value(arg));
 	}
 	*ret = list;
@@ -182,7 +171,7 @@ enum ax_status exec_spec_read(struct axw_attempt *a, const struct policy *policy
 {
 	struct exec_spec spec = { 0 };
 	json_t *param = json_loads(axw_param(a), JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
-	struct env env = { .list = ax_alloc_array(arena, ENV_MAX + 32, sizeof(char *)), .arena = arena };
+	struct env env = { .list = ax_alloc_array(arena, AX_ENV_MAX + 32, sizeof(char *)), .arena = arena };
 	enum ax_status st = json_is_object(param)
 		? check_names(param, err)
 		: ax_fail(err, AX_INVALID, "param", "exec takes an object with argv or script");
@@ -200,8 +189,8 @@ enum ax_status exec_spec_read(struct axw_attempt *a, const struct policy *policy
 		st = cwd ? policy_check_cwd(policy, cwd, err) : AX_OK;
 	}
 	const char *in = text(param, "stdin");
-	if (st == AX_OK && in && strlen(in) > STDIN_MAX)
-		st = ax_fail(err, AX_INVALID, "stdin", "stdin is longer than %d bytes", STDIN_MAX);
+	if (st == AX_OK && in && strlen(in) > AX_STDIN_MAX)
+		st = ax_fail(err, AX_INVALID, "stdin", "stdin is longer than %d bytes", AX_STDIN_MAX);
 	spec.stdin_text = ax_strdup(arena, in);
 	spec.envp = env.list;
 	json_decref(param);

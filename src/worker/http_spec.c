@@ -6,47 +6,11 @@
 #include <string.h>
 #include <strings.h>
 #include "base/num.h"
+#include "core/executor_param.h"
 
-enum { URL_MAX = 8192, HOST_MAX = 253, VALUE_MAX = 8192 };
+enum { HOST_MAX = 253 };
 
 /* ---- the task's parameter */
-
-static bool is_token(const char *s)
-{
-	if (!*s)
-		return false;
-	for (; *s; s++) {
-		if (!isalnum((unsigned char)*s) && !strchr("!#$%&'*+-.^_`|~", *s))
-			return false;
-	}
-	return true;
-}
-
-static bool is_value(const char *s)
-{
-	if (strlen(s) > VALUE_MAX)
-		return false;
-	for (; *s; s++) {
-		if ((unsigned char)*s < 0x20 && *s != '\t')
-			return false;
-		if (*s == 0x7f)
-			return false;
-	}
-	return true;
-}
-
-/* Ours to set: the connection's own, and those by which the target knows the run. */
-static bool is_reserved(const char *name)
-{
-	static const char *const names[] = { "Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive",
-		"Upgrade", "TE", "Trailer", "Expect", "Proxy-Authorization", "Proxy-Connection", "Idempotency-Key",
-		"traceparent" };
-	for (size_t i = 0; i < AX_COUNT(names); i++) {
-		if (strcasecmp(name, names[i]) == 0)
-			return true;
-	}
-	return strncasecmp(name, "AX-", 3) == 0;
-}
 
 static enum ax_status read_headers(json_t *given, struct ax_arena *arena, struct http_spec *spec, struct ax_err *err)
 {
@@ -54,13 +18,13 @@ static enum ax_status read_headers(json_t *given, struct ax_arena *arena, struct
 	json_t *value;
 	if (given && !json_is_object(given))
 		return ax_fail(err, AX_INVALID, "headers", "headers is an object of strings");
-	if (json_object_size(given) > HTTP_HEADERS_MAX)
-		return ax_fail(err, AX_INVALID, "headers", "more than %d headers", HTTP_HEADERS_MAX);
+	if (json_object_size(given) > AX_HEADERS_MAX)
+		return ax_fail(err, AX_INVALID, "headers", "more than %d headers", AX_HEADERS_MAX);
 	json_object_foreach(given, name, value)
 	{
-		if (!is_token(name) || !json_is_string(value) || !is_value(json_string_value(value)))
+		if (!ax_header_is_name(name) || !json_is_string(value) || !ax_header_is_value(json_string_value(value)))
 			return ax_fail(err, AX_INVALID, "headers", "the header '%.40s' cannot be sent", name);
-		if (is_reserved(name))
+		if (ax_header_is_reserved(name))
 			return ax_fail(err, AX_INVALID, "headers", "the header %.40s is set by AX", name);
 		spec->headers[spec->n_headers++] =
 			(struct http_header){ ax_strdup(arena, name), ax_strdup(arena, json_string_value(value)) };
@@ -91,32 +55,29 @@ static void read_body(json_t *body, struct ax_arena *arena, struct http_spec *sp
 		type = "application/json";
 	}
 	spec->body_len = strlen(spec->body);
-	if (!has_header(spec, "Content-Type") && spec->n_headers < HTTP_HEADERS_MAX)
+	if (!has_header(spec, "Content-Type") && spec->n_headers < AX_HEADERS_MAX)
 		spec->headers[spec->n_headers++] = (struct http_header){ "Content-Type", type };
 }
 
 static enum ax_status read_method(json_t *given, struct ax_arena *arena, struct http_spec *spec, struct ax_err *err)
 {
-	static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS" };
 	spec->method = spec->body ? "POST" : "GET";
 	if (!given)
 		return AX_OK;
-	for (size_t i = 0; json_is_string(given) && i < AX_COUNT(methods); i++) {
-		if (strcmp(json_string_value(given), methods[i]) == 0) {
-			spec->method = ax_strdup(arena, methods[i]);
-			return AX_OK;
-		}
+	const char *method = json_string_value(given);
+	if (method && ax_method_is_known(method)) {
+		spec->method = ax_strdup(arena, method);
+		return AX_OK;
 	}
-	return ax_fail(err, AX_INVALID, "method", "method is one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+	return ax_fail(err, AX_INVALID, "method", "method is one of %s", ax_methods);
 }
 
 static enum ax_status read_success(json_t *given, struct http_spec *spec, struct ax_err *err)
 {
 	size_t i;
 	json_t *status;
-	if (given && (!json_is_array(given) || json_array_size(given) > HTTP_STATUSES_MAX))
-		return ax_fail(
-			err, AX_INVALID, "success", "success is a list of at most %d statuses", HTTP_STATUSES_MAX);
+	if (given && (!json_is_array(given) || json_array_size(given) > AX_STATUSES_MAX))
+		return ax_fail(err, AX_INVALID, "success", "success is a list of at most %d statuses", AX_STATUSES_MAX);
 	json_array_foreach(given, i, status)
 	{
 		json_int_t n = json_integer_value(status);
@@ -155,9 +116,9 @@ static enum ax_status read_spec(json_t *param, struct ax_arena *arena, struct ht
 	spec->url = ax_strdup(arena, url);
 	if (follow &&
 		(!json_is_integer(follow) || json_integer_value(follow) < 0 ||
-			json_integer_value(follow) > HTTP_HOPS_MAX))
+			json_integer_value(follow) > AX_REDIRECTS_MAX))
 		return ax_fail(err, AX_INVALID, "follow_redirects", "follow_redirects is a number from 0 to %d",
-			HTTP_HOPS_MAX);
+			AX_REDIRECTS_MAX);
 	spec->hops = (int)json_integer_value(follow);
 	st = read_headers(json_object_get(param, "headers"), arena, spec, err);
 	if (st == AX_OK)
@@ -242,15 +203,9 @@ enum ax_status http_target_read(
 	const char *url, struct ax_arena *arena, struct http_target *ret_target, struct ax_err *err)
 {
 	struct http_target target = { 0 };
-	if (strlen(url) > URL_MAX)
-		return bad_url(err, "it is too long");
-	for (const char *p = url; *p; p++) {
-		if ((unsigned char)*p <= 0x20 || *p == 0x7f || *p == '\\')
-			return bad_url(err, "it holds a blank, a control character or a backslash; write those as %XX");
-	}
-	const char *authority = strstr(url, "://");
-	if (!authority || authority[3] == '/') /* libcurl takes a third slash for a mistake; others for an empty host */
-		return bad_url(err, "it is not written as http://HOST…");
+	const char *fault = ax_url_fault(url);
+	if (fault)
+		return bad_url(err, fault);
 	CURLU *u = curl_url();
 	enum ax_status st = curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK ? read_parts(u, arena, &target, err)
 										: bad_url(err, "it is not a URL");

@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include "base/arena.h"
 #include "base/err.h"
-
-enum { HTTP_HOPS_MAX = 3, HTTP_HEADERS_MAX = 64, HTTP_STATUSES_MAX = 32 };
+#include "core/executor_param.h"
 
 struct http_header {
 	const char *name;
@@ -19,13 +18,13 @@ struct http_header {
 struct http_spec {
 	const char *url;
 	const char *method;
-	struct http_header headers[HTTP_HEADERS_MAX];
+	struct http_header headers[AX_HEADERS_MAX];
 	size_t n_headers;
 	const char *body; /* or NULL */
 	size_t body_len;
-	int statuses[HTTP_STATUSES_MAX]; /* that count as success */
-	size_t n_statuses;               /* 0: 200-299 */
-	int hops;                        /* redirects that may be followed */
+	int statuses[AX_STATUSES_MAX]; /* that count as success */
+	size_t n_statuses;             /* 0: 200-299 */
+	int hops;                      /* redirects that may be followed */
 };
 
 /* Reads the task's `param`; everything lives in the arena. */

@@ -9,11 +9,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Names that change what a program loads or does before its first line. AX_ and TRACEPARENT are AX's own. */
-static const char *const denied_env[] = { "LD_*", "PATH", "IFS", "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "PYTHON*",
-	"NODE_OPTIONS", "GIT_*", "PERL5*", "PERL_*", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS",
-	"JDK_JAVA_OPTIONS", "GCONV_PATH", "LOCPATH", "NLSPATH", "MALLOC_*", "GLIBC_TUNABLES", "AX_*", "TRACEPARENT" };
+#include "core/executor_param.h"
 
 /* ---- reading */
 
@@ -187,23 +183,12 @@ enum ax_status policy_check_cwd(const struct policy *p, const char *path, struct
 	return AX_OK;
 }
 
-static bool matches(const char *pattern, const char *name)
-{
-	size_t len = strlen(pattern);
-	return pattern[len - 1] == '*' ? strncmp(pattern, name, len - 1) == 0 : strcmp(pattern, name) == 0;
-}
-
 enum ax_status policy_check_env(const struct policy *p, const char *name, bool script, struct ax_err *err)
 {
-	bool denied = false;
-	for (size_t i = 0; i < AX_COUNT(denied_env); i++)
-		denied = denied || matches(denied_env[i], name);
-	/* A script sets its PATH in its first line anyway, and a crontab's PATH must keep its meaning. */
-	if (script && strcmp(name, "PATH") == 0)
-		denied = false;
+	bool denied = ax_env_is_denied(name, script);
 	size_t i;
 	json_t *entry;
-	json_array_foreach(p->deny_env, i, entry) denied = denied || matches(json_string_value(entry), name);
+	json_array_foreach(p->deny_env, i, entry) denied = denied || ax_env_matches(json_string_value(entry), name);
 	if (denied)
 		return ax_fail(err, AX_DENIED, "env", "a task may not set the environment variable %s", name);
 	return AX_OK;

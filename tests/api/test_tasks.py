@@ -74,7 +74,18 @@ BAD = [
     ({"executor_key": "http", "biz_param": {"url": "http://x/", "headers": {"a b": "c"}}}, "biz_param.headers"),
     ({"executor_key": "http", "biz_param": {"url": "http://x/", "headers": {"a": "c\r\nd: e"}}}, "biz_param.headers"),
     ({"executor_key": "http", "biz_param": {"url": "http://x/", "success": [99]}}, "biz_param.success"),
+    ({"executor_key": "http", "biz_param": {"url": "http://x/", "success": []}}, "biz_param.success"),
     ({"executor_key": "http", "biz_param": {"url": "http://x/", "follow_redirects": 4}}, "biz_param.follow_redirects"),
+    ({"executor_key": "http", "biz_param": {"url": "http://x/", "method": "TRACE"}}, "biz_param.method"),
+    ({"executor_key": "http", "biz_param": {"url": "http://x/", "headers": {"Host": "y"}}}, "biz_param.headers"),
+    ({"executor_key": "http", "biz_param": {"url": "http://x/", "headers": {"ax-gid": "1"}}}, "biz_param.headers"),
+    ({"executor_key": "http", "biz_param": {"url": "javascript://x/"}}, "biz_param.url"),
+    ({"executor_key": "http", "biz_param": {"url": "http://u:p@x/"}}, "biz_param.url"),
+    ({"executor_key": "http", "biz_param": {"url": "http://x:0/"}}, "biz_param.url"),
+    ({"executor_key": "http", "biz_param": {"url": "http://[fe80::1%25eth0]/"}}, "biz_param.url"),
+    ({"executor_key": "exec", "biz_param": {"argv": ["/bin/true"], "env": {"LD_PRELOAD": "x"}}}, "biz_param.env"),
+    ({"executor_key": "exec", "biz_param": {"argv": ["/bin/true"], "env": {"PATH": "/tmp"}}}, "biz_param.env"),
+    ({"executor_key": "exec", "biz_param": {"script": "true", "env": {"PYTHONPATH": "x"}}}, "biz_param.env"),
 ]
 
 
