@@ -69,3 +69,71 @@ CREATE INDEX ax_alert_outbox_due ON ax_alert_outbox (next_time, id) WHERE state 
 CREATE INDEX ax_alert_outbox_turn ON ax_alert_outbox (channel_id, alert_id, id) WHERE state = 0;
 CREATE INDEX ax_alert_outbox_alert ON ax_alert_outbox (alert_id, id);
 CREATE INDEX ax_alert_outbox_channel ON ax_alert_outbox (channel_id, id);
+
+-- Failures: a row for each run that ended as FAILED or TIMEOUT, and the groups that they are counted into.
+
+CREATE TABLE ax_failure (
+  gid INTEGER PRIMARY KEY,
+  fingerprint INTEGER NOT NULL,
+  group_key TEXT NOT NULL,
+  task_id INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  executor_key TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  code INTEGER NOT NULL,
+  title TEXT NOT NULL,
+  worker TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  folded INTEGER NOT NULL,
+  rerun_gid INTEGER NOT NULL
+) STRICT;
+CREATE INDEX ax_failure_unfolded ON ax_failure (gid) WHERE folded = 0;
+CREATE INDEX ax_failure_of_group ON ax_failure (group_key, fingerprint, gid);
+CREATE INDEX ax_failure_to_rerun ON ax_failure (group_key, fingerprint, gid, task_id) WHERE rerun_gid = 0;
+
+CREATE TABLE ax_failure_group (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  group_key TEXT NOT NULL,
+  fingerprint INTEGER NOT NULL,
+  executor_key TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  code INTEGER NOT NULL,
+  title TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  first_seen_time INTEGER NOT NULL,
+  last_seen_time INTEGER NOT NULL,
+  sample_gid INTEGER NOT NULL,
+  growth_time INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  state_time INTEGER NOT NULL,
+  state_by TEXT NOT NULL,
+  state_reason TEXT NOT NULL,
+  mute_until_time INTEGER NOT NULL,
+  reopen_count INTEGER NOT NULL,
+  assignee TEXT NOT NULL,
+  note TEXT NOT NULL,
+  rev INTEGER NOT NULL,
+  UNIQUE (group_key, fingerprint)
+) STRICT;
+CREATE INDEX ax_failure_group_seen ON ax_failure_group (last_seen_time, id);
+CREATE INDEX ax_failure_group_resolved ON ax_failure_group (last_seen_time, id) WHERE state = 2;
+CREATE INDEX ax_failure_group_alike ON ax_failure_group (fingerprint, id);
+
+-- By version of a task (worker = ''), and by worker (task_id and version 0).
+CREATE TABLE ax_failure_spread (
+  failure_id INTEGER NOT NULL,
+  task_id INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  worker TEXT NOT NULL,
+  count INTEGER NOT NULL,
+  first_seen_time INTEGER NOT NULL,
+  last_seen_time INTEGER NOT NULL,
+  PRIMARY KEY (failure_id, task_id, version, worker)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ax_failure_hour (
+  failure_id INTEGER NOT NULL,
+  hour INTEGER NOT NULL, -- since 1970
+  count INTEGER NOT NULL,
+  PRIMARY KEY (failure_id, hour)
+) STRICT, WITHOUT ROWID;

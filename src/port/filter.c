@@ -51,3 +51,10 @@ bool ax_run_filter_is_live(const struct ax_run_filter *f)
 {
 	return f->live || (f->statuses != 0 && f->statuses >> AX_RUN_SUCCESS == 0);
 }
+
+bool ax_failure_matches(const struct ax_failure_filter *f, const struct ax_failure_group *group)
+{
+	return wants(f->group_key, group->group_key) &&
+		(f->state < 0 || f->state == (int)ax_failure_state_at(group, f->now)) &&
+		(f->q == NULL || contains(group->title, f->q));
+}

@@ -157,6 +157,32 @@ static const struct ax_field delivery_fields[] = { FIX(id), FIX(alert_id), FIX(c
 ROW(ax_delivery_row, "ax_alert_outbox", delivery_fields);
 #undef TYPE
 
+#define TYPE ax_failure
+static const struct ax_field failure_fields[] = { FIX(gid), FIX(fingerprint), FIX(group_key), FIX(task_id),
+	FIX(version), FIX(executor_key), FIX(reason), FIX(code), FIX(title), FIX(worker), FIX(time), FIX(folded),
+	FIX(rerun_gid) };
+ROW(ax_failure_row, "ax_failure", failure_fields);
+#undef TYPE
+
+#define TYPE ax_failure_group
+static const struct ax_field failure_group_fields[] = { FIX(id), FIX(group_key), FIX(fingerprint), FIX(executor_key),
+	FIX(reason), FIX(code), FIX(title), COL(count), COL(first_seen_time), COL(last_seen_time), COL(sample_gid),
+	COL(growth_time), COL(state), COL(state_time), COL(state_by), COL(state_reason), COL(mute_until_time),
+	COL(reopen_count), COL(assignee), COL(note), COL(rev) };
+ROW(ax_failure_group_row, "ax_failure_group", failure_group_fields);
+#undef TYPE
+
+#define TYPE ax_failure_spread
+static const struct ax_field failure_spread_fields[] = { FIX(failure_id), FIX(task_id), FIX(version), FIX(worker),
+	COL(count), COL(first_seen_time), COL(last_seen_time) };
+ROW(ax_failure_spread_row, "ax_failure_spread", failure_spread_fields);
+#undef TYPE
+
+#define TYPE ax_failure_hour
+static const struct ax_field failure_hour_fields[] = { FIX(failure_id), FIX(hour), COL(count) };
+ROW(ax_failure_hour_row, "ax_failure_hour", failure_hour_fields);
+#undef TYPE
+
 _Static_assert(sizeof(enum ax_run_state) == sizeof(int), "enums are read and written as int");
 
 static int64_t *data_len(const struct ax_field *field, const void *row)

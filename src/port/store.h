@@ -11,8 +11,8 @@
  * What every store guarantees, and the contract suite checks:
  *  - a transaction is atomic, isolated from others (rows read with `for_update` do not change under it) and durable
  * once ax_store_run returned AX_OK; after AX_UNCERTAIN it happened wholly or not at all;
- *  - unique: the name of a channel; (rule, group_key, episode) among open alerts; (group_key, task_name); (task_id,
- * kind, fire_key, shard); gid; (gid, fence); (gid, fence, seq);
+ *  - unique: (group_key, fingerprint) of failure groups; the name of a channel; (rule, group_key, episode) among open
+ * alerts; (group_key, task_name); (task_id, kind, fire_key, shard); gid; (gid, fence); (gid, fence, seq);
  *  - ax_group.running, ax_worker_group.given never go below 0 (AX_BROKEN);
  *  - a terminal run never changes its status or fence, whatever is asked (AX_BROKEN).
  *
@@ -22,6 +22,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "core/alert.h"
+#include "core/failure.h"
 #include "core/task.h"
 
 struct ax_tx;
@@ -56,6 +57,18 @@ struct ax_alert_filter {
 	int rule;              /* enum ax_alert_rule; 0 = any */
 	int state;             /* enum ax_alert_state; -1 = any */
 	int64_t before_id;     /* rows with smaller ids; 0 = the first page */
+	int limit;
+	int scan_limit; /* rows looked at before the page ends early */
+};
+
+struct ax_failure_filter {
+	const char *group_key; /* NULL = any */
+	int state;             /* enum ax_failure_state, as it is at `now`; -1 = any */
+	int64_t now;
+	int64_t task_id;                /* groups that a run of this task failed in; 0 = any */
+	const char *worker;             /* groups that failed on this worker; NULL = any */
+	const char *q;                  /* part of the title, ASCII case ignored; NULL = any */
+	int64_t before_time, before_id; /* rows seen last before (time, id); 0, 0 = the first page */
 	int limit;
 	int scan_limit; /* rows looked at before the page ends early */
 };
@@ -164,6 +177,23 @@ struct ax_alerts {
 };
 struct ax_deliveries {
 	struct ax_delivery *at;
+	int n;
+};
+
+struct ax_failures {
+	struct ax_failure *at;
+	int n;
+};
+struct ax_failure_groups {
+	struct ax_failure_group *at;
+	int n;
+};
+struct ax_failure_spreads {
+	struct ax_failure_spread *at;
+	int n;
+};
+struct ax_failure_hours {
+	struct ax_failure_hour *at;
 	int n;
 };
 
@@ -282,8 +312,8 @@ struct ax_tx_ops {
 	/* By (fence, seq), greater than (after_fence, after_seq). */
 	enum ax_status (*outputs)(struct ax_tx *tx, int64_t gid, int64_t after_fence, int64_t after_seq, int limit,
 		struct ax_outputs *ret, struct ax_err *err);
-	/* Deletes runs with end_time < ended_before, first ended first, with their attempts and output: retention's
-	 * step. */
+	/* Deletes runs with end_time < ended_before, first ended first, with their attempts, output and failure:
+	 * retention's step. */
 	enum ax_status (*runs_purge)(
 		struct ax_tx *tx, int64_t ended_before, int limit, int *ret_deleted, struct ax_err *err);
 
@@ -406,6 +436,56 @@ struct ax_tx_ops {
 	enum ax_status (*deliveries_of_channel)(struct ax_tx *tx, int64_t channel_id, int64_t before_id, int limit,
 		struct ax_deliveries *ret, struct ax_err *err);
 	enum ax_status (*deliveries_pending)(struct ax_tx *tx, int64_t *ret_n, struct ax_err *err); /* how many */
+
+	/* failures */
+	enum ax_status (*failure_insert)(struct ax_tx *tx, const struct ax_failure *failure, struct ax_err *err);
+	enum ax_status (*failure_get)(struct ax_tx *tx, int64_t gid, struct ax_failure *ret, struct ax_err *err);
+	/* Those that are not folded, by gid, locked; rows that others hold are left out. */
+	enum ax_status (*failures_unfolded)(struct ax_tx *tx, int limit, struct ax_failures *ret, struct ax_err *err);
+	enum ax_status (*failure_set_folded)(struct ax_tx *tx, int64_t gid, struct ax_err *err);
+	enum ax_status (*failure_set_rerun)(struct ax_tx *tx, int64_t gid, int64_t rerun_gid, struct ax_err *err);
+	/* Of one group, folded or not, newest first. */
+	enum ax_status (*failures_of_group)(struct ax_tx *tx, const char *group_key, int64_t fingerprint,
+		int64_t before_gid, int limit, struct ax_failures *ret, struct ax_err *err);
+	/* Of one group those with rerun_gid 0 whose task is still there, by gid. */
+	enum ax_status (*failures_to_rerun)(struct ax_tx *tx, const char *group_key, int64_t fingerprint, int limit,
+		struct ax_failures *ret, struct ax_err *err);
+	/* How many the first `limit` of them are. */
+	enum ax_status (*failures_to_rerun_count)(struct ax_tx *tx, const char *group_key, int64_t fingerprint,
+		int limit, int64_t *ret, struct ax_err *err);
+	enum ax_status (*failure_group_insert)(
+		struct ax_tx *tx, const struct ax_failure_group *group, int64_t *ret_id, struct ax_err *err);
+	enum ax_status (*failure_group_get)(
+		struct ax_tx *tx, int64_t id, bool for_update, struct ax_failure_group *ret, struct ax_err *err);
+	enum ax_status (*failure_group_find)(struct ax_tx *tx, const char *group_key, int64_t fingerprint,
+		bool for_update, struct ax_failure_group *ret, struct ax_err *err);
+	/* Writes every column that may change after birth; the row must still have `old_rev`, and gets old_rev + 1. */
+	enum ax_status (*failure_group_update)(
+		struct ax_tx *tx, const struct ax_failure_group *group, int64_t old_rev, struct ax_err *err);
+	/* With its spread and hours. */
+	enum ax_status (*failure_group_delete)(struct ax_tx *tx, int64_t id, struct ax_err *err);
+	/* Seen last first. `ret_before_time` and `ret_before_id` are where to go on; 0, 0 = there is nothing left to
+	 * look at. */
+	enum ax_status (*failure_groups_page)(struct ax_tx *tx, const struct ax_failure_filter *f,
+		struct ax_failure_groups *ret, int64_t *ret_before_time, int64_t *ret_before_id, struct ax_err *err);
+	/* Of every group of tasks, by id. */
+	enum ax_status (*failure_groups_alike)(
+		struct ax_tx *tx, int64_t fingerprint, int limit, struct ax_failure_groups *ret, struct ax_err *err);
+	/* With last_seen_time < seen_before, longest ago first; `resolved`: only those that are. */
+	enum ax_status (*failure_groups_old)(struct ax_tx *tx, bool resolved, int64_t seen_before, int limit,
+		struct ax_failure_groups *ret, struct ax_err *err);
+	/* Adds the count to the row of the same place, which begins with 0, and widens its times. */
+	enum ax_status (*failure_spread_add)(
+		struct ax_tx *tx, const struct ax_failure_spread *spread, struct ax_err *err);
+	/* By task, version and worker: those of workers come first. */
+	enum ax_status (*failure_spreads)(
+		struct ax_tx *tx, int64_t failure_id, int limit, struct ax_failure_spreads *ret, struct ax_err *err);
+	/* Adds the count to the row of the same hour, which begins with 0. */
+	enum ax_status (*failure_hour_add)(struct ax_tx *tx, const struct ax_failure_hour *hour, struct ax_err *err);
+	enum ax_status (*failure_hours)(
+		struct ax_tx *tx, int64_t failure_id, struct ax_failure_hours *ret, struct ax_err *err); /* by hour */
+	enum ax_status (*failure_hours_cut)(
+		struct ax_tx *tx, int64_t failure_id, int64_t before_hour, struct ax_err *err);
 };
 
 struct ax_tx {

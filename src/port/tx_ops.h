@@ -28,7 +28,12 @@
 	OP(alert_get) OP(alert_find) OP(alert_update) OP(alerts_open) OP(alerts_of_task) OP(alerts_untold) \
 	OP(alerts_page) OP(alert_counts) OP(alerts_purge) OP(delivery_insert) OP(delivery_get) OP(delivery_update) \
 	OP(deliveries_due) OP(deliveries_release) OP(deliveries_of_alert) OP(deliveries_of_channel) \
-	OP(deliveries_pending)
+	OP(deliveries_pending) \
+	OP(failure_insert) OP(failure_get) OP(failures_unfolded) OP(failure_set_folded) OP(failure_set_rerun) \
+	OP(failures_of_group) OP(failures_to_rerun) OP(failures_to_rerun_count) OP(failure_group_insert) \
+	OP(failure_group_get) OP(failure_group_find) OP(failure_group_update) OP(failure_group_delete) \
+	OP(failure_groups_page) OP(failure_groups_alike) OP(failure_groups_old) OP(failure_spread_add) \
+	OP(failure_spreads) OP(failure_hour_add) OP(failure_hours) OP(failure_hours_cut)
 /* clang-format on */
 
 #define AX_ARGS_task_insert(IN, OUT) IN(TASK, task) OUT(I64, id)
@@ -135,6 +140,32 @@
 #define AX_ARGS_deliveries_of_channel(IN, OUT)                                                                         \
 	IN(I64, channel_id) IN(I64, before_id) IN(INT, limit) OUT(DELIVERIES, deliveries)
 #define AX_ARGS_deliveries_pending(IN, OUT) OUT(I64, n)
+#define AX_ARGS_failure_insert(IN, OUT) IN(FAILURE, failure)
+#define AX_ARGS_failure_get(IN, OUT) IN(I64, gid) OUT(FAILURE, failure)
+#define AX_ARGS_failures_unfolded(IN, OUT) IN(INT, limit) OUT(FAILURES, failures)
+#define AX_ARGS_failure_set_folded(IN, OUT) IN(I64, gid)
+#define AX_ARGS_failure_set_rerun(IN, OUT) IN(I64, gid) IN(I64, rerun_gid)
+#define AX_ARGS_failures_of_group(IN, OUT)                                                                             \
+	IN(TEXT, group_key) IN(I64, fingerprint) IN(I64, before_gid) IN(INT, limit) OUT(FAILURES, failures)
+#define AX_ARGS_failures_to_rerun(IN, OUT)                                                                             \
+	IN(TEXT, group_key) IN(I64, fingerprint) IN(INT, limit) OUT(FAILURES, failures)
+#define AX_ARGS_failures_to_rerun_count(IN, OUT) IN(TEXT, group_key) IN(I64, fingerprint) IN(INT, limit) OUT(I64, n)
+#define AX_ARGS_failure_group_insert(IN, OUT) IN(FAILURE_GROUP, group) OUT(I64, id)
+#define AX_ARGS_failure_group_get(IN, OUT) IN(I64, id) IN(BOOL, for_update) OUT(FAILURE_GROUP, group)
+#define AX_ARGS_failure_group_find(IN, OUT)                                                                            \
+	IN(TEXT, group_key) IN(I64, fingerprint) IN(BOOL, for_update) OUT(FAILURE_GROUP, group)
+#define AX_ARGS_failure_group_update(IN, OUT) IN(FAILURE_GROUP, group) IN(I64, old_rev)
+#define AX_ARGS_failure_group_delete(IN, OUT) IN(I64, id)
+#define AX_ARGS_failure_groups_page(IN, OUT)                                                                           \
+	IN(FAILURE_FILTER, f) OUT(FAILURE_GROUPS, groups) OUT(I64, before_time) OUT(I64, before_id)
+#define AX_ARGS_failure_groups_alike(IN, OUT) IN(I64, fingerprint) IN(INT, limit) OUT(FAILURE_GROUPS, groups)
+#define AX_ARGS_failure_groups_old(IN, OUT)                                                                            \
+	IN(BOOL, resolved) IN(I64, seen_before) IN(INT, limit) OUT(FAILURE_GROUPS, groups)
+#define AX_ARGS_failure_spread_add(IN, OUT) IN(FAILURE_SPREAD, spread)
+#define AX_ARGS_failure_spreads(IN, OUT) IN(I64, failure_id) IN(INT, limit) OUT(FAILURE_SPREADS, spreads)
+#define AX_ARGS_failure_hour_add(IN, OUT) IN(FAILURE_HOUR, hour)
+#define AX_ARGS_failure_hours(IN, OUT) IN(I64, failure_id) OUT(FAILURE_HOURS, hours)
+#define AX_ARGS_failure_hours_cut(IN, OUT) IN(I64, failure_id) IN(I64, before_hour)
 
 /* C types of the arguments. */
 #define AX_IN_I64 int64_t
@@ -196,6 +227,17 @@
 #define AX_OUT_CHANNELS struct ax_channels *
 #define AX_OUT_ALERTS struct ax_alerts *
 #define AX_OUT_DELIVERIES struct ax_deliveries *
+#define AX_IN_FAILURE const struct ax_failure *
+#define AX_IN_FAILURE_FILTER const struct ax_failure_filter *
+#define AX_IN_FAILURE_GROUP const struct ax_failure_group *
+#define AX_IN_FAILURE_SPREAD const struct ax_failure_spread *
+#define AX_IN_FAILURE_HOUR const struct ax_failure_hour *
+#define AX_OUT_FAILURE struct ax_failure *
+#define AX_OUT_FAILURE_GROUP struct ax_failure_group *
+#define AX_OUT_FAILURES struct ax_failures *
+#define AX_OUT_FAILURE_GROUPS struct ax_failure_groups *
+#define AX_OUT_FAILURE_SPREADS struct ax_failure_spreads *
+#define AX_OUT_FAILURE_HOURS struct ax_failure_hours *
 
 /* AX_TX_PARAMS(name): the arguments as parameters, each after a comma. AX_TX_PASS(name): the same as a call passes
  * them. */

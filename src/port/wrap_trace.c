@@ -91,6 +91,20 @@ static void show_alert_filter(struct ax_buf *out, const struct ax_alert_filter *
 		f->task_id, f->rule, f->state, f->before_id, f->limit, f->scan_limit);
 }
 
+static void show_failure_filter(struct ax_buf *out, const struct ax_failure_filter *f)
+{
+	ax_buf_adds(out, "{\"group_key\":");
+	show_text(out, f->group_key);
+	ax_buf_adds(out, ",\"worker\":");
+	show_text(out, f->worker);
+	ax_buf_adds(out, ",\"q\":");
+	show_text(out, f->q);
+	ax_buf_printf(out,
+		",\"state\":%d,\"now\":\"%" PRId64 "\",\"task_id\":\"%" PRId64 "\",\"before_time\":\"%" PRId64
+		"\",\"before_id\":\"%" PRId64 "\",\"limit\":%d,\"scan_limit\":%d}",
+		f->state, f->now, f->task_id, f->before_time, f->before_id, f->limit, f->scan_limit);
+}
+
 #define SHOW_IN_I64(v) show_i64(out, v)
 #define SHOW_IN_INT(v) show_int(out, v)
 #define SHOW_IN_BOOL(v) show_int(out, v)
@@ -150,6 +164,17 @@ static void show_alert_filter(struct ax_buf *out, const struct ax_alert_filter *
 #define SHOW_OUT_CHANNELS(v) show_rows(out, &ax_channel_row, (v)->at, (v)->n)
 #define SHOW_OUT_ALERTS(v) show_rows(out, &ax_alert_row, (v)->at, (v)->n)
 #define SHOW_OUT_DELIVERIES(v) show_rows(out, &ax_delivery_row, (v)->at, (v)->n)
+#define SHOW_IN_FAILURE(v) ax_row_print(&ax_failure_row, v, out)
+#define SHOW_IN_FAILURE_FILTER(v) show_failure_filter(out, v)
+#define SHOW_IN_FAILURE_GROUP(v) ax_row_print(&ax_failure_group_row, v, out)
+#define SHOW_IN_FAILURE_SPREAD(v) ax_row_print(&ax_failure_spread_row, v, out)
+#define SHOW_IN_FAILURE_HOUR(v) ax_row_print(&ax_failure_hour_row, v, out)
+#define SHOW_OUT_FAILURE(v) ax_row_print(&ax_failure_row, v, out)
+#define SHOW_OUT_FAILURE_GROUP(v) ax_row_print(&ax_failure_group_row, v, out)
+#define SHOW_OUT_FAILURES(v) show_rows(out, &ax_failure_row, (v)->at, (v)->n)
+#define SHOW_OUT_FAILURE_GROUPS(v) show_rows(out, &ax_failure_group_row, (v)->at, (v)->n)
+#define SHOW_OUT_FAILURE_SPREADS(v) show_rows(out, &ax_failure_spread_row, (v)->at, (v)->n)
+#define SHOW_OUT_FAILURE_HOURS(v) show_rows(out, &ax_failure_hour_row, (v)->at, (v)->n)
 
 static struct ax_buf *begin_op(struct trace_tx *t, const char *op)
 {

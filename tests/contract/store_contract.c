@@ -1004,11 +1004,28 @@ TX_TEST(test_output_cut)
 	}
 }
 
+static struct ax_failure plain_failure(int64_t gid, int64_t fingerprint)
+{
+	return (struct ax_failure){
+		.gid = gid,
+		.fingerprint = fingerprint,
+		.group_key = "g",
+		.task_id = 1,
+		.version = 1,
+		.executor_key = "x",
+		.reason = "exit",
+		.title = "t",
+		.worker = "w",
+		.time = gid,
+	};
+}
+
 TX_TEST(test_purge)
 {
 	struct ax_attempt attempt;
 	struct ax_attempts attempts;
 	struct ax_outputs outputs;
+	struct ax_failure failure_out;
 	struct ax_run run;
 	int deleted = -1;
 	insert_all_states(tx, err); /* ended ones: gids 20-26 at 5000 + gid */
@@ -1021,6 +1038,8 @@ TX_TEST(test_purge)
 			struct ax_output output = { .gid = gid, .fence = i, .data = "x", .len = 1 };
 			OK(output_append, &output);
 		}
+		struct ax_failure failure = plain_failure(gid, 7);
+		OK(failure_insert, &failure);
 	}
 	OK(runs_purge, 5023, 2, &deleted);
 	assert_int_equal(deleted, 2);
@@ -1039,9 +1058,247 @@ TX_TEST(test_purge)
 		assert_int_equal(attempts.n, gone ? 0 : 2);
 		OK(outputs, gid, 0, -1, 10, &outputs);
 		assert_int_equal(outputs.n, gone ? 0 : 2);
+		GIVES(gone ? AX_NOT_FOUND : AX_OK, failure_get, gid, &failure_out);
 	}
 	run = plain_run(20, 1); /* the keys are free again */
 	OK(run_insert, &run);
+}
+
+/* failures */
+
+TX_TEST(test_failure_columns)
+{
+	struct ax_failure failure, failure_out;
+	struct ax_failure_group group, group_out;
+	struct ax_failure_spread spread;
+	struct ax_failure_spreads spreads;
+	struct ax_failure_hour hour;
+	struct ax_failure_hours hours;
+	fill_row(&ax_failure_row, tx->arena, 1, &failure);
+	OK(failure_insert, &failure);
+	GIVES(AX_EXISTS, failure_insert, &failure);
+	OK(failure_get, failure.gid, &failure_out);
+	ASSERT_SAME(ax_failure_row, failure, failure_out);
+	fill_row(&ax_failure_group_row, tx->arena, 2, &group);
+	OK(failure_group_insert, &group, &group.id);
+	OK(failure_group_get, group.id, true, &group_out);
+	ASSERT_SAME(ax_failure_group_row, group, group_out);
+	OK(failure_group_find, group.group_key, group.fingerprint, true, &group_out);
+	ASSERT_SAME(ax_failure_group_row, group, group_out);
+	fill_row(&ax_failure_spread_row, tx->arena, 3, &spread);
+	OK(failure_spread_add, &spread);
+	OK(failure_spreads, spread.failure_id, 10, &spreads);
+	assert_int_equal(spreads.n, 1);
+	ASSERT_SAME(ax_failure_spread_row, spread, spreads.at[0]);
+	fill_row(&ax_failure_hour_row, tx->arena, 4, &hour);
+	OK(failure_hour_add, &hour);
+	OK(failure_hours, hour.failure_id, &hours);
+	assert_int_equal(hours.n, 1);
+	ASSERT_SAME(ax_failure_hour_row, hour, hours.at[0]);
+}
+
+TX_TEST(test_failures_are_folded_once)
+{
+	struct ax_failures list;
+	for (int64_t gid = 5; gid >= 1; gid--) {
+		struct ax_failure failure = plain_failure(gid, 7);
+		OK(failure_insert, &failure);
+	}
+	OK(failures_unfolded, 2, &list);
+	ASSERT_GIDS(list, 1, 2);
+	OK(failure_set_folded, 1);
+	OK(failure_set_folded, 3);
+	OK(failures_unfolded, 10, &list);
+	ASSERT_GIDS(list, 2, 4, 5);
+	GIVES(AX_NOT_FOUND, failure_set_folded, 9);
+	OK(failures_unfolded, 0, &list);
+	assert_int_equal(list.n, 0);
+}
+
+TX_TEST(test_failures_of_a_group)
+{
+	struct ax_failures list;
+	struct ax_task task = plain_task("g", "a");
+	int64_t n;
+	OK(task_insert, &task, &task.id);
+	for (int64_t gid = 1; gid <= 6; gid++) {
+		struct ax_failure failure = plain_failure(gid, gid == 3 ? 8 : 7);
+		failure.group_key = gid == 4 ? "h" : "g";
+		failure.task_id = gid == 5 ? 99 : task.id; /* the task of 5 is gone */
+		OK(failure_insert, &failure);
+	}
+	OK(failures_of_group, "g", 7, 0, 10, &list);
+	ASSERT_GIDS(list, 6, 5, 2, 1);
+	OK(failures_of_group, "g", 7, 5, 1, &list);
+	ASSERT_GIDS(list, 2);
+	OK(failures_of_group, "h", 8, 0, 10, &list);
+	assert_int_equal(list.n, 0);
+	OK(failures_to_rerun, "g", 7, 10, &list);
+	ASSERT_GIDS(list, 1, 2, 6);
+	OK(failure_set_rerun, 1, 77);
+	GIVES(AX_NOT_FOUND, failure_set_rerun, 9, 77);
+	OK(failures_to_rerun, "g", 7, 1, &list);
+	ASSERT_GIDS(list, 2);
+	OK(failures_to_rerun_count, "g", 7, 10, &n);
+	assert_int_equal(n, 2);
+	OK(failures_to_rerun_count, "g", 7, 1, &n);
+	assert_int_equal(n, 1);
+	OK(failures_of_group, "g", 7, 2, 10, &list);
+	assert_int_equal(list.at[0].rerun_gid, 77);
+}
+
+static struct ax_failure_group plain_failure_group(const char *group_key, int64_t fingerprint, int64_t seen)
+{
+	struct ax_failure failure = plain_failure(1, fingerprint);
+	struct ax_failure_group group = ax_failure_group_of(&failure);
+	group.group_key = group_key;
+	group.last_seen_time = seen;
+	return group;
+}
+
+TX_TEST(test_failure_group_update)
+{
+	static const char *const kept[] = { "id", "group_key", "fingerprint", "executor_key", "reason", "code", "title",
+		NULL };
+	struct ax_failure_group old = plain_failure_group("g", 7, 5), new, wanted, out;
+	int64_t id;
+	OK(failure_group_insert, &old, &old.id);
+	GIVES(AX_EXISTS, failure_group_insert, &old, &id);
+	assert_string_equal(err->field, "fingerprint");
+	fill_row(&ax_failure_group_row, tx->arena, 3, &new);
+	new.id = old.id;
+	GIVES(AX_CONFLICT, failure_group_update, &new, 1);
+	OK(failure_group_update, &new, 0);
+	new.rev = 1;
+	mix(&ax_failure_group_row, &old, &new, kept, &wanted);
+	OK(failure_group_get, old.id, false, &out);
+	ASSERT_SAME(ax_failure_group_row, wanted, out);
+	new.id = 99;
+	GIVES(AX_NOT_FOUND, failure_group_update, &new, 0);
+	GIVES(AX_NOT_FOUND, failure_group_get, 99, false, &out);
+	GIVES(AX_NOT_FOUND, failure_group_find, "h", 7, false, &out);
+}
+
+TX_TEST(test_failure_group_pages)
+{
+	struct ax_failure_group rows[] = { plain_failure_group("g", 1, 300), plain_failure_group("g", 2, 100),
+		plain_failure_group("h", 1, 300), plain_failure_group("g", 3, 200) };
+	struct ax_failure_filter all = { .state = -1, .limit = 10, .scan_limit = 100 }, f = all;
+	struct ax_failure_groups list;
+	int64_t time, id;
+	rows[1].state = AX_FAILURE_MUTED;
+	rows[1].mute_until_time = 1000;
+	rows[3].state = AX_FAILURE_RESOLVED;
+	rows[3].title = "no Such account";
+	for (size_t i = 0; i < AX_COUNT(rows); i++)
+		OK(failure_group_insert, &rows[i], &rows[i].id);
+	struct ax_failure_spread spreads[] = {
+		{ .failure_id = 1, .task_id = 5, .version = 2, .worker = "", .count = 1 },
+		{ .failure_id = 1, .worker = "w1", .count = 1 }, { .failure_id = 2, .worker = "w2", .count = 1 },
+		{ .failure_id = 3, .task_id = 5, .version = 1, .worker = "", .count = 1 }
+	};
+	for (size_t i = 0; i < AX_COUNT(spreads); i++)
+		OK(failure_spread_add, &spreads[i]);
+	OK(failure_groups_page, &all, &list, &time, &id);
+	ASSERT_IDS(list, 3, 1, 4, 2);
+	assert_int_equal(time, 0);
+	assert_int_equal(id, 0);
+	f.limit = 1;
+	OK(failure_groups_page, &f, &list, &f.before_time, &f.before_id);
+	ASSERT_IDS(list, 3);
+	OK(failure_groups_page, &f, &list, &f.before_time, &f.before_id);
+	ASSERT_IDS(list, 1);
+	f.limit = 10;
+	f.scan_limit = 1;
+	OK(failure_groups_page, &f, &list, &f.before_time, &f.before_id);
+	ASSERT_IDS(list, 4);
+	OK(failure_groups_page, &f, &list, &f.before_time, &f.before_id);
+	ASSERT_IDS(list, 2);
+	assert_int_equal(f.before_id, 0);
+	f = all;
+	f.group_key = "h";
+	OK(failure_groups_page, &f, &list, &time, &id);
+	ASSERT_IDS(list, 3);
+	f = all;
+	f.q = "SUCH";
+	OK(failure_groups_page, &f, &list, &time, &id);
+	ASSERT_IDS(list, 4);
+	f = all;
+	f.state = AX_FAILURE_OPEN;
+	f.now = 999;
+	OK(failure_groups_page, &f, &list, &time, &id);
+	ASSERT_IDS(list, 3, 1);
+	f.now = 1000; /* the mute is over */
+	OK(failure_groups_page, &f, &list, &time, &id);
+	ASSERT_IDS(list, 3, 1, 2);
+	f = all;
+	f.task_id = 5;
+	OK(failure_groups_page, &f, &list, &time, &id);
+	ASSERT_IDS(list, 3, 1);
+	f.worker = "w1";
+	OK(failure_groups_page, &f, &list, &time, &id);
+	ASSERT_IDS(list, 1);
+	f.worker = "w2";
+	OK(failure_groups_page, &f, &list, &time, &id);
+	assert_int_equal(list.n, 0);
+	OK(failure_groups_alike, 1, 10, &list);
+	ASSERT_IDS(list, 1, 3);
+	OK(failure_groups_alike, 1, 1, &list);
+	ASSERT_IDS(list, 1);
+	OK(failure_groups_old, false, 300, 10, &list);
+	ASSERT_IDS(list, 2, 4);
+	OK(failure_groups_old, false, 300, 1, &list);
+	ASSERT_IDS(list, 2);
+	OK(failure_groups_old, true, 300, 10, &list);
+	ASSERT_IDS(list, 4);
+}
+
+TX_TEST(test_failure_spread_and_hours)
+{
+	struct ax_failure_group group = plain_failure_group("g", 7, 5);
+	struct ax_failure_spread spread = { .failure_id = 1,
+		.task_id = 2,
+		.version = 3,
+		.worker = "",
+		.count = 2,
+		.first_seen_time = 50,
+		.last_seen_time = 60 };
+	struct ax_failure_spreads spreads;
+	struct ax_failure_hours hours;
+	OK(failure_group_insert, &group, &group.id);
+	OK(failure_spread_add, &spread);
+	spread.count = 3;
+	spread.first_seen_time = 40;
+	spread.last_seen_time = 55;
+	OK(failure_spread_add, &spread);
+	spread = (struct ax_failure_spread){ .failure_id = 1, .worker = "w", .count = 1 };
+	OK(failure_spread_add, &spread);
+	spread.failure_id = 2;
+	OK(failure_spread_add, &spread);
+	OK(failure_spreads, 1, 10, &spreads);
+	assert_int_equal(spreads.n, 2);
+	assert_string_equal(spreads.at[0].worker, "w"); /* workers first */
+	assert_int_equal(spreads.at[1].count, 5);
+	assert_int_equal(spreads.at[1].first_seen_time, 40);
+	assert_int_equal(spreads.at[1].last_seen_time, 60);
+	for (int64_t hour = 10; hour <= 12; hour++) {
+		struct ax_failure_hour row = { 1, hour, 2 };
+		OK(failure_hour_add, &row);
+		OK(failure_hour_add, &row);
+	}
+	OK(failure_hours_cut, 1, 11);
+	OK(failure_hours, 1, &hours);
+	assert_int_equal(hours.n, 2);
+	assert_int_equal(hours.at[0].hour, 11);
+	assert_int_equal(hours.at[0].count, 4);
+	OK(failure_group_delete, 1);
+	GIVES(AX_NOT_FOUND, failure_group_delete, 1);
+	OK(failure_hours, 1, &hours);
+	assert_int_equal(hours.n, 0);
+	OK(failure_spreads, 1, 10, &spreads);
+	assert_int_equal(spreads.n, 0);
+	OK(failure_spreads, 2, 10, &spreads);
+	assert_int_equal(spreads.n, 1);
 }
 
 /* groups and workers */
@@ -1520,6 +1777,12 @@ int main(int argc, char **argv)
 		TEST(test_output),
 		TEST(test_output_cut),
 		TEST(test_purge),
+		TEST(test_failure_columns),
+		TEST(test_failures_are_folded_once),
+		TEST(test_failures_of_a_group),
+		TEST(test_failure_group_update),
+		TEST(test_failure_group_pages),
+		TEST(test_failure_spread_and_hours),
 		TEST(test_groups),
 		TEST(test_a_used_group_stays),
 		TEST(test_counters_and_checks),

@@ -53,6 +53,11 @@ static int64_t random_number(struct dice *dice, const char *name)
 		{ "after_seq", -1, 3 },
 		{ "given", 0, 2 },
 		{ "running", 0, 2 },
+		{ "fingerprint", 1, 3 },
+		{ "failure_id", 1, 3 },
+		{ "hour", 0, 4 },
+		{ "before_hour", 0, 4 },
+		{ "rerun_gid", 0, 3 },
 		{ "channel_id", 1, 3 },
 		{ "alert_id", 1, 4 },
 		{ "server", -1, 3 },
@@ -173,6 +178,22 @@ static const void *random_alert_filter(struct dice *dice, struct ax_arena *arena
 	return f;
 }
 
+static const void *random_failure_filter(struct dice *dice, struct ax_arena *arena)
+{
+	struct ax_failure_filter *f = ax_alloc(arena, sizeof(*f));
+	f->group_key = roll(dice, 3) ? NULL : random_text(dice, "group_key");
+	f->state = roll(dice, 4) - 1;
+	f->now = random_number(dice, "now");
+	f->task_id = roll(dice, 3) ? 0 : random_number(dice, "task_id");
+	f->worker = roll(dice, 3) ? NULL : random_text(dice, "worker");
+	f->q = roll(dice, 3) ? NULL : "A";
+	f->before_time = random_number(dice, "before_time");
+	f->before_id = random_number(dice, "before_id");
+	f->limit = (int)random_number(dice, "limit");
+	f->scan_limit = roll(dice, 12);
+	return f;
+}
+
 #define random_I64(dice, name) random_number(dice, name)
 #define random_INT(dice, name) (int)random_number(dice, name)
 #define random_BOOL(dice, name) (roll(dice, 2) == 1)
@@ -200,6 +221,11 @@ static const void *random_alert_filter(struct dice *dice, struct ax_arena *arena
 #define random_CHANNEL(dice, name) random_row(dice, tx->arena, &ax_channel_row)
 #define random_ALERT(dice, name) random_row(dice, tx->arena, &ax_alert_row)
 #define random_DELIVERY(dice, name) random_row(dice, tx->arena, &ax_delivery_row)
+#define random_FAILURE(dice, name) random_row(dice, tx->arena, &ax_failure_row)
+#define random_FAILURE_FILTER(dice, name) random_failure_filter(dice, tx->arena)
+#define random_FAILURE_GROUP(dice, name) random_row(dice, tx->arena, &ax_failure_group_row)
+#define random_FAILURE_SPREAD(dice, name) random_row(dice, tx->arena, &ax_failure_spread_row)
+#define random_FAILURE_HOUR(dice, name) random_row(dice, tx->arena, &ax_failure_hour_row)
 
 /* Arguments that may be NULL by contract. */
 static bool may_be_null(const char *op, const char *name)

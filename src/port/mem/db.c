@@ -382,6 +382,86 @@ static bool delivery_is_pending(const void *row)
 	return ((const struct ax_delivery *)row)->state == AX_DELIVERY_PENDING;
 }
 
+static int failure_by_gid(const void *a, const void *b)
+{
+	ROWS(ax_failure);
+	THEN(gid);
+	return 0;
+}
+
+static int failure_by_group(const void *a, const void *b)
+{
+	ROWS(ax_failure);
+	THEN_TEXT(group_key);
+	THEN(fingerprint);
+	THEN(gid);
+	return 0;
+}
+
+static bool failure_is_unfolded(const void *row)
+{
+	return !((const struct ax_failure *)row)->folded;
+}
+
+static bool failure_has_no_rerun(const void *row)
+{
+	return ((const struct ax_failure *)row)->rerun_gid == 0;
+}
+
+static int failure_group_by_id(const void *a, const void *b)
+{
+	ROWS(ax_failure_group);
+	THEN(id);
+	return 0;
+}
+
+static int failure_group_by_key(const void *a, const void *b)
+{
+	ROWS(ax_failure_group);
+	THEN_TEXT(group_key);
+	THEN(fingerprint);
+	return 0;
+}
+
+static int failure_group_by_seen(const void *a, const void *b)
+{
+	ROWS(ax_failure_group);
+	THEN(last_seen_time);
+	THEN(id);
+	return 0;
+}
+
+static int failure_group_by_fingerprint(const void *a, const void *b)
+{
+	ROWS(ax_failure_group);
+	THEN(fingerprint);
+	THEN(id);
+	return 0;
+}
+
+static bool failure_group_is_resolved(const void *row)
+{
+	return ((const struct ax_failure_group *)row)->state == AX_FAILURE_RESOLVED;
+}
+
+static int failure_spread_by_key(const void *a, const void *b)
+{
+	ROWS(ax_failure_spread);
+	THEN(failure_id);
+	THEN(task_id);
+	THEN(version);
+	THEN_TEXT(worker);
+	return 0;
+}
+
+static int failure_hour_by_key(const void *a, const void *b)
+{
+	ROWS(ax_failure_hour);
+	THEN(failure_id);
+	THEN(hour);
+	return 0;
+}
+
 static const struct ax_mem_index task_indexes[] = {
 	{ task_by_id, NULL, "id" },
 	[AX_MEM_TASK_BY_NAME] = { task_by_name, NULL, "task_name" },
@@ -442,6 +522,21 @@ static const struct ax_mem_index delivery_indexes[] = {
 	[AX_MEM_DELIVERY_BY_ALERT] = { delivery_by_alert, NULL, NULL },
 	[AX_MEM_DELIVERY_BY_CHANNEL] = { delivery_by_channel, NULL, NULL },
 };
+static const struct ax_mem_index failure_indexes[] = {
+	{ failure_by_gid, NULL, "gid" },
+	[AX_MEM_FAILURE_UNFOLDED] = { failure_by_gid, failure_is_unfolded, NULL },
+	[AX_MEM_FAILURE_OF_GROUP] = { failure_by_group, NULL, NULL },
+	[AX_MEM_FAILURE_TO_RERUN] = { failure_by_group, failure_has_no_rerun, NULL },
+};
+static const struct ax_mem_index failure_group_indexes[] = {
+	{ failure_group_by_id, NULL, "id" },
+	[AX_MEM_FAILURE_GROUP_BY_KEY] = { failure_group_by_key, NULL, "fingerprint" },
+	[AX_MEM_FAILURE_GROUP_SEEN] = { failure_group_by_seen, NULL, NULL },
+	[AX_MEM_FAILURE_GROUP_RESOLVED] = { failure_group_by_seen, failure_group_is_resolved, NULL },
+	[AX_MEM_FAILURE_GROUP_ALIKE] = { failure_group_by_fingerprint, NULL, NULL },
+};
+static const struct ax_mem_index failure_spread_indexes[] = { { failure_spread_by_key, NULL, "worker" } };
+static const struct ax_mem_index failure_hour_indexes[] = { { failure_hour_by_key, NULL, "hour" } };
 
 void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES])
 {
@@ -463,6 +558,10 @@ void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES])
 	TABLE(AX_MEM_CHANNEL, ax_channel_row, channel_indexes);
 	TABLE(AX_MEM_ALERT, ax_alert_row, alert_indexes);
 	TABLE(AX_MEM_DELIVERY, ax_delivery_row, delivery_indexes);
+	TABLE(AX_MEM_FAILURE, ax_failure_row, failure_indexes);
+	TABLE(AX_MEM_FAILURE_GROUP, ax_failure_group_row, failure_group_indexes);
+	TABLE(AX_MEM_FAILURE_SPREAD, ax_failure_spread_row, failure_spread_indexes);
+	TABLE(AX_MEM_FAILURE_HOUR, ax_failure_hour_row, failure_hour_indexes);
 #undef TABLE
 }
 

@@ -365,6 +365,9 @@ enum ax_status ax_mem_runs_purge(
 		status = delete_of_run(tx, AX_MEM_ATTEMPT, &attempt, gid, err);
 		if (status == AX_OK)
 			status = delete_of_run(tx, AX_MEM_OUTPUT, &output, gid, err);
+		struct ax_failure failure = { .gid = gid };
+		if (status == AX_OK)
+			status = delete_of_run(tx, AX_MEM_FAILURE, &failure, gid, err);
 		if (status == AX_OK)
 			status = ax_mem_replace(tx, AX_MEM_RUN, run, NULL, err);
 		n++;
