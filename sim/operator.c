@@ -64,6 +64,12 @@ static struct ax_task_def draw_def(struct sim *sim, const char *name)
 	def.timeout_seconds = sim_between(sim, 0, 5) == 0 ? 0 : sim_between(sim, 1, 60);
 	def.grace_seconds = sim_between(sim, 1, 5);
 	def.retry_count = sim_between(sim, 0, 3);
+	def.retry_backoff = (enum ax_backoff)sim_between(sim, 0, 2);
+	def.retry_delay_seconds = sim_between(sim, 1, 120);
+	def.retry_cap_seconds = sim_between(sim, 1, 600);
+	def.retry_delays = "5 0 60";
+	def.retry_jitter_percent = sim_between(sim, 0, 100);
+	def.retry_on = sim_between(sim, 0, 3) == 0 ? "0-1" : "";
 	def.priority = sim_between(sim, 1, 10);
 	def.overlap = (enum ax_overlap)sim_between(sim, 0, 3);
 	def.overlap_max = sim_between(sim, 1, 4);

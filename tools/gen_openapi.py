@@ -79,6 +79,9 @@ def definition():
             made[part[1]] = {"enum": words, "default": words[0]}
         elif kind == "FLAG":
             made[string(part[1])] = {"enum": [string(part[5]), string(part[6])], "default": string(part[5])}
+        elif kind == "NUMBERS":
+            made[part[0]] = {"type": ["array", "null"], "maxItems": number(part[3]), "items": {
+                "type": "integer", "minimum": number(part[4]), "maximum": number(part[5])}}
         elif kind == "JSON":
             made[part[0]] = {}
         about = string(part[6] if kind == "ENUM" else part[4] if kind in ("OPTIONAL", "FLAG") else

@@ -137,3 +137,18 @@ CREATE TABLE ax_failure_hour (
   count INTEGER NOT NULL,
   PRIMARY KEY (failure_id, hour)
 ) STRICT, WITHOUT ROWID;
+
+-- Retries: how long to wait, and after which failures.
+
+ALTER TABLE ax_task ADD COLUMN retry_backoff INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN retry_delay_seconds INTEGER NOT NULL DEFAULT 60;
+ALTER TABLE ax_task ADD COLUMN retry_cap_seconds INTEGER NOT NULL DEFAULT 1800;
+ALTER TABLE ax_task ADD COLUMN retry_delays TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task ADD COLUMN retry_jitter_percent INTEGER NOT NULL DEFAULT 10;
+ALTER TABLE ax_task ADD COLUMN retry_on TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task_version ADD COLUMN retry_backoff INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_version ADD COLUMN retry_delay_seconds INTEGER NOT NULL DEFAULT 60;
+ALTER TABLE ax_task_version ADD COLUMN retry_cap_seconds INTEGER NOT NULL DEFAULT 1800;
+ALTER TABLE ax_task_version ADD COLUMN retry_delays TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task_version ADD COLUMN retry_jitter_percent INTEGER NOT NULL DEFAULT 10;
+ALTER TABLE ax_task_version ADD COLUMN retry_on TEXT NOT NULL DEFAULT '';

@@ -101,9 +101,12 @@ static enum ax_status enter_state(struct ax_ctx *ctx, struct ax_tx *tx, struct a
 			begin_running(run, &def, now);
 		return status;
 	case AX_RUN_RETRYING:
-		run->deadline_time = now + ax_retry_delay_ms(run->retry_times - 1, ax_rand_u64(ctx->rand));
+		status = ax_run_def(tx, run, &def, err);
+		if (status == AX_OK)
+			run->deadline_time =
+				now + ax_retry_delay_ms(&def, run->retry_times - 1, ax_rand_u64(ctx->rand));
 		run->limit_time = 0;
-		return AX_OK;
+		return status;
 	case AX_RUN_PENDING:
 	case AX_RUN_SUCCESS:
 	case AX_RUN_FAILED:
@@ -270,8 +273,9 @@ enum ax_status ax_change_result(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_
 		said->event = AX_EV_FAIL_LAST;
 		said->reason = "refused";
 	} else if (said->outcome == AX_OUTCOME_FAILED) {
-		said->event = tries_left ? AX_EV_FAIL_RETRY : AX_EV_FAIL_LAST;
-		said->reason = "exit";
+		bool retried = ax_retry_on(def.retry_on, said->code);
+		said->event = tries_left && retried ? AX_EV_FAIL_RETRY : AX_EV_FAIL_LAST;
+		said->reason = tries_left && !retried ? "not_retried" : "exit";
 	} else {
 		said->event = tries_left ? AX_EV_FAIL_RETRY : AX_EV_TIMEOUT_LAST;
 		said->reason = said->outcome == AX_OUTCOME_LIMIT ? "hard_limit" : "timeout";

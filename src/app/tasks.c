@@ -10,6 +10,7 @@
 #include "app/schedule_next.h"
 #include "base/utf8.h"
 #include "core/limits.h"
+#include "core/retry.h"
 #include "core/task_def.h"
 
 enum { TEN_YEARS_MS_IN_S = 315576000 };
@@ -80,6 +81,14 @@ static enum ax_status check_schedule(struct ax_ctx *ctx, const struct ax_task_de
 	return AX_OK;
 }
 
+static enum ax_status check_retries(const struct ax_task_def *def, struct ax_err *err)
+{
+	if (def->retry_backoff == AX_BACKOFF_LIST && def->retry_delays[0] == '\0')
+		return ax_fail(
+			err, AX_INVALID, "retry_delays", "retry_backoff list needs at least one wait in seconds");
+	return ax_retry_on_check(def->retry_on, err);
+}
+
 enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, struct ax_err *err)
 {
 	enum ax_status status = check_name(def, err);
@@ -89,6 +98,8 @@ enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, 
 		status = check_executor(def, err);
 	if (status == AX_OK)
 		status = ax_def_check_ranges(def, err);
+	if (status == AX_OK)
+		status = check_retries(def, err);
 	if (status == AX_OK)
 		status = check_line("owner", def->owner, 0, AX_NAME_MAX, err);
 	if (status == AX_OK)

@@ -250,6 +250,8 @@ static const struct {
 	{ AX_RUN_SUCCESS, NULL, "success", AX_WHY_OK, "the work was done" },
 	{ AX_RUN_FAILED, "refused", "refused", AX_WHY_FAIL,
 		"the worker's own policy forbids it, so it is not retried" },
+	{ AX_RUN_FAILED, "not_retried", "not_retried", AX_WHY_FAIL,
+		"the last attempt failed with a code that is not in retry_on" },
 	{ AX_RUN_FAILED, NULL, "failed", AX_WHY_FAIL, "the last attempt failed and no retry is left" },
 	{ AX_RUN_TIMEOUT, "lost", "lost", AX_WHY_FAIL, "the worker fell silent, and it may not be lost once more" },
 	{ AX_RUN_TIMEOUT, "hard_limit", "hard_limit", AX_WHY_FAIL,

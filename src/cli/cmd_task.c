@@ -1,13 +1,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/num.h"
 #include "cli/ctl.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/value.h"
 
 /* Options that set a field of the task, from core/task_def.def: option, JSON field, how the value is read. */
-enum kind { TEXT, NUMBER, TIME, JSON };
+enum kind { TEXT, NUMBER, TIME, NUMBERS, JSON };
 static const struct {
 	const char *opt, *field;
 	enum kind kind;
@@ -18,6 +19,7 @@ static const struct {
 #define AX_DEF_TIME(name, option, ...) { option, #name, TIME },
 #define AX_DEF_ENUM(type, name, option, ...) { option, #name, TEXT },
 #define AX_DEF_FLAG(name, json, option, ...) { option, json, TEXT },
+#define AX_DEF_NUMBERS(name, option, ...) { option, #name, NUMBERS },
 #define AX_DEF_JSON(name, option, ...) { option, #name, JSON },
 #include "core/task_def.def"
 #undef AX_DEF_TEXT
@@ -26,6 +28,7 @@ static const struct {
 #undef AX_DEF_TIME
 #undef AX_DEF_ENUM
 #undef AX_DEF_FLAG
+#undef AX_DEF_NUMBERS
 #undef AX_DEF_JSON
 };
 
@@ -36,6 +39,7 @@ static const struct {
 #define AX_DEF_TIME(name, option, alias, about) { option, alias, "TIME", about },
 #define AX_DEF_ENUM(type, name, option, alias, first, preset, about, ...) { option, alias, "WORD", about },
 #define AX_DEF_FLAG(name, json, option, alias, about, no, yes) { option, alias, "WORD", about },
+#define AX_DEF_NUMBERS(name, option, alias, items, min, max, about) { option, alias, "N,…", about },
 #define AX_DEF_JSON(name, option, alias, max, preset, about) { option, alias, "JSON", about },
 #define FILE_OPT                                                                                                       \
 	{                                                                                                              \
@@ -150,6 +154,25 @@ static int set(json_t *task, const char *field, json_t *value)
 	return AX_EXIT_OK;
 }
 
+/* "60,300,900" as an array; "" is the empty one. */
+static int read_numbers(const char *opt, const char *text, json_t **ret)
+{
+	json_t *array = json_array();
+	for (const char *at = text; *at != '\0';) {
+		size_t len = strcspn(at, ", ");
+		int64_t number;
+		if (!ax_parse_i64(at, len, INT64_MIN, INT64_MAX, &number)) {
+			json_decref(array);
+			return ax_ctl_fail(
+				AX_EXIT_USAGE, opt, "\"%s\" is no list of whole numbers such as 60,300", text);
+		}
+		json_array_append_new(array, json_integer(number));
+		at += len + strspn(at + len, ", ");
+	}
+	*ret = array;
+	return AX_EXIT_OK;
+}
+
 static int set_field(struct ax_ctl *ctl, json_t *task, size_t i)
 {
 	const char *text = ax_args_get(&ctl->args, fields[i].opt);
@@ -163,6 +186,8 @@ static int set_field(struct ax_ctl *ctl, json_t *task, size_t i)
 	} else if (fields[i].kind == NUMBER) {
 		code = ax_ctl_opt_i64(ctl, fields[i].opt, 0, INT32_MAX, &number);
 		value = code == AX_EXIT_OK ? json_integer(number) : NULL;
+	} else if (fields[i].kind == NUMBERS) {
+		code = read_numbers(fields[i].opt, text, &value);
 	} else if (fields[i].kind == TIME) {
 		code = ax_ctl_opt_time(ctl, fields[i].opt, &number);
 		value = code == AX_EXIT_OK ? json_integer(number) : NULL;

@@ -15,14 +15,12 @@ enum {
 	AX_HARD_LIMIT_SLACK_MS = 5000, /* server's limit = timeout + grace + this */
 	AX_LATE_MS = 5000,             /* a fire made later than this counts as late: the scheduler was away */
 	AX_WORKER_KEEP_MS = 86400000,  /* a worker that was not seen for so long is forgotten */
-	AX_RETRY_BASE_MS = 60000,      /* 1, 2, 4 … min */
-	AX_RETRY_CAP_MS = 1800000,
-	AX_RANK_STEP_MS = 60000, /* one priority step outranks a minute of waiting */
-	AX_BOUNCE_LIMIT = 10,    /* claims in a row that nobody accepts, then it counts as a lost attempt */
-	AX_BATCH = 200,          /* rows one transaction takes */
-	AX_FIRE_ALL_MAX = 100,   /* runs that one task makes up in one transaction under fire_all */
-	AX_FIRES_STEP = 100000,  /* fires that one transaction walks over for one task */
-	AX_BACKLOG_FACTOR = 3,   /* a worker holds at most pool_size × this */
+	AX_RANK_STEP_MS = 60000,       /* one priority step outranks a minute of waiting */
+	AX_BOUNCE_LIMIT = 10,          /* claims in a row that nobody accepts, then it counts as a lost attempt */
+	AX_BATCH = 200,                /* rows one transaction takes */
+	AX_FIRE_ALL_MAX = 100,         /* runs that one task makes up in one transaction under fire_all */
+	AX_FIRES_STEP = 100000,        /* fires that one transaction walks over for one task */
+	AX_BACKLOG_FACTOR = 3,         /* a worker holds at most pool_size × this */
 
 	AX_NAME_MAX = 128,
 	AX_KEY_MAX = 64,

@@ -18,6 +18,7 @@ enum ax_task_type { AX_TASK_SCHEDULED = 1, AX_TASK_DELAY = 2, AX_TASK_EVENT = 3 
 enum ax_task_status { AX_TASK_CREATED = 0, AX_TASK_ENABLED = 1, AX_TASK_PAUSED = 2 };
 
 enum ax_overlap { AX_OVERLAP_QUEUE = 0, AX_OVERLAP_SKIP = 1, AX_OVERLAP_REPLACE = 2, AX_OVERLAP_ALLOW = 3 };
+enum ax_backoff { AX_BACKOFF_EXPONENTIAL = 0, AX_BACKOFF_FIXED = 1, AX_BACKOFF_LIST = 2 };
 enum ax_misfire { AX_MISFIRE_FIRE_ONCE = 0, AX_MISFIRE_FIRE_ALL = 1, AX_MISFIRE_SKIP = 2 };
 
 /* What a task is: everything that a person writes, as task_def.def lists it. Every change of it is a new version. */
@@ -28,6 +29,7 @@ struct ax_task_def {
 #define AX_DEF_TIME(name, ...) int64_t name;
 #define AX_DEF_ENUM(type, name, ...) type name;
 #define AX_DEF_FLAG(name, ...) bool name;
+#define AX_DEF_NUMBERS(name, ...) const char *name;
 #define AX_DEF_JSON(name, ...) const char *name;
 #include "core/task_def.def"
 #undef AX_DEF_TEXT
@@ -36,6 +38,7 @@ struct ax_task_def {
 #undef AX_DEF_TIME
 #undef AX_DEF_ENUM
 #undef AX_DEF_FLAG
+#undef AX_DEF_NUMBERS
 #undef AX_DEF_JSON
 };
 

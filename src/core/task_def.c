@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "core/limits.h"
 #include "core/schedule.h"
 
@@ -24,6 +25,8 @@ const struct ax_def_field ax_def_fields[] = {
 	{ #name, AX_DEF_KIND_ENUM, AT(name), first, 0, preset, NULL, WORDS(__VA_ARGS__) },
 #define AX_DEF_FLAG(name, json, option, alias, about, no, yes)                                                         \
 	{ json, AX_DEF_KIND_FLAG, AT(name), 0, 1, 0, NULL, WORDS(no, yes) },
+#define AX_DEF_NUMBERS(name, option, alias, items, min, max, about)                                                    \
+	{ #name, AX_DEF_KIND_NUMBERS, AT(name), min, max, items, "", NULL },
 #define AX_DEF_JSON(name, option, alias, max, preset, about)                                                           \
 	{ #name, AX_DEF_KIND_JSON, AT(name), 0, max, 0, preset, NULL },
 #include "core/task_def.def"
@@ -33,6 +36,7 @@ const struct ax_def_field ax_def_fields[] = {
 #undef AX_DEF_TIME
 #undef AX_DEF_ENUM
 #undef AX_DEF_FLAG
+#undef AX_DEF_NUMBERS
 #undef AX_DEF_JSON
 };
 const int ax_def_fields_n = AX_COUNT(ax_def_fields);
@@ -114,19 +118,42 @@ static enum ax_status check_number(const struct ax_def_field *field, int64_t val
 		"%" PRId64 " is out of range; %" PRId64 " to %" PRId64 " are allowed", value, field->min, max);
 }
 
+static enum ax_status check_numbers(const struct ax_def_field *field, const char *text, struct ax_err *err)
+{
+	int64_t items = 0, value;
+	enum ax_status status = AX_OK;
+	for (const char *at = text; status == AX_OK && *at != '\0'; items++) {
+		size_t len = strcspn(at, " ");
+		if (!ax_parse_i64(at, len, INT64_MIN, INT64_MAX, &value))
+			return ax_fail(err, AX_INVALID, field->name, "whole numbers are expected");
+		status = check_number(field, value, err);
+		at += len + strspn(at + len, " ");
+	}
+	if (status == AX_OK && items > field->preset)
+		return ax_fail(err, AX_INVALID, field->name, "there are %" PRId64 " numbers; %" PRId64 " are allowed",
+			items, field->preset);
+	return status;
+}
+
+static enum ax_status check_length(const struct ax_def_field *field, const char *text, struct ax_err *err)
+{
+	if (strlen(text) <= (size_t)field->max)
+		return AX_OK;
+	return ax_fail(err, field->kind == AX_DEF_KIND_JSON ? AX_TOO_LARGE : AX_INVALID, field->name,
+		"the text has %zu bytes; %" PRId64 " are allowed", strlen(text), field->max);
+}
+
 enum ax_status ax_def_check_ranges(const struct ax_task_def *def, struct ax_err *err)
 {
 	enum ax_status status = AX_OK;
 	for (int i = 0; status == AX_OK && i < ax_def_fields_n; i++) {
 		const struct ax_def_field *field = &ax_def_fields[i];
-		if (field->preset_text == NULL) {
+		if (field->preset_text == NULL)
 			status = check_number(field, ax_def_number(field, def), err);
-			continue;
-		}
-		size_t len = strlen(ax_def_text(field, def));
-		if (len > (size_t)field->max)
-			status = ax_fail(err, field->kind == AX_DEF_KIND_JSON ? AX_TOO_LARGE : AX_INVALID, field->name,
-				"the text has %zu bytes; %" PRId64 " are allowed", len, field->max);
+		else if (field->kind == AX_DEF_KIND_NUMBERS)
+			status = check_numbers(field, ax_def_text(field, def), err);
+		else
+			status = check_length(field, ax_def_text(field, def), err);
 	}
 	return status;
 }

@@ -14,7 +14,8 @@ enum ax_def_kind {
 	AX_DEF_KIND_NUMBER,
 	AX_DEF_KIND_TIME, /* milliseconds UTC; 0 is null */
 	AX_DEF_KIND_ENUM,
-	AX_DEF_KIND_FLAG, /* words[0] is false, words[1] true */
+	AX_DEF_KIND_FLAG,    /* words[0] is false, words[1] true */
+	AX_DEF_KIND_NUMBERS, /* whole numbers as text, one blank between them */
 	AX_DEF_KIND_JSON,
 };
 
@@ -23,8 +24,8 @@ struct ax_def_field {
 	enum ax_def_kind kind;
 	size_t offset;
 	int64_t min, max;         /* numbers; max of texts: bytes; min of an enum: the number of words[0] */
-	int64_t preset;           /* numbers, enums, flags, times */
-	const char *preset_text;  /* texts and JSON */
+	int64_t preset;           /* numbers, enums, flags, times; of NUMBERS: the most items */
+	const char *preset_text;  /* texts, NUMBERS and JSON */
 	const char *const *words; /* enums and flags; NULL-terminated; "null" stands for null */
 };
 

@@ -37,6 +37,7 @@
 #define AX_DEF_TIME(name, ...) DEF(name),
 #define AX_DEF_ENUM(type, name, ...) DEF(name),
 #define AX_DEF_FLAG(name, ...) DEF(name),
+#define AX_DEF_NUMBERS(name, ...) DEF(name),
 #define AX_DEF_JSON(name, ...) DEF(name),
 
 #define TYPE ax_task

@@ -65,6 +65,9 @@ static void read_field(struct ax_read *r, const struct ax_def_field *field, stru
 		ax_read_json(r, field->name, (size_t)field->max, &text);
 		text = text[0] == '\0' ? field->preset_text : text;
 		break;
+	case AX_DEF_KIND_NUMBERS:
+		ax_read_numbers(r, field->name, (size_t)field->preset, field->min, field->max, &text);
+		break;
 	case AX_DEF_KIND_NUMBER:
 		ax_read_int(r, field->name, field->min, field->max, &number);
 		break;

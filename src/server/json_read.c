@@ -223,6 +223,28 @@ json_t *ax_read_array(struct ax_read *r, const char *field, size_t max)
 	return value;
 }
 
+void ax_read_numbers(struct ax_read *r, const char *field, size_t max_items, int64_t min, int64_t max, const char **ret)
+{
+	if (r->obj != NULL && json_is_null(json_object_get(r->obj, field))) {
+		ax_read_any(r, field);
+		*ret = "";
+		return;
+	}
+	json_t *array = ax_read_array(r, field, max_items), *item;
+	size_t i;
+	const char *text = "";
+	json_array_foreach(array, i, item)
+	{
+		if (!json_is_integer(item) || json_integer_value(item) < min || json_integer_value(item) > max) {
+			ax_read_fail(r, field, "%s holds whole numbers from %" PRId64 " to %" PRId64, field, min, max);
+			return;
+		}
+		text = ax_sprintf(r->arena, "%s%s%" PRId64, text, i > 0 ? " " : "", (int64_t)json_integer_value(item));
+	}
+	if (array != NULL)
+		*ret = text;
+}
+
 void ax_read_json(struct ax_read *r, const char *field, size_t max, const char **ret)
 {
 	json_t *value = ax_read_any(r, field);

@@ -51,6 +51,9 @@ void ax_read_id(struct ax_read *r, const char *field, int64_t *ret);
 void ax_read_word(struct ax_read *r, const char *field, const char *const *words, int *ret);
 /* An array of at most `max` values, NULL when absent. */
 json_t *ax_read_array(struct ax_read *r, const char *field, size_t max);
+/* An array of at most `max_items` whole numbers, as text with one blank between them; null → "". */
+void ax_read_numbers(
+	struct ax_read *r, const char *field, size_t max_items, int64_t min, int64_t max, const char **ret);
 /* Any JSON value as compact text of at most `max` bytes, in the arena; null → "". */
 void ax_read_json(struct ax_read *r, const char *field, size_t max, const char **ret);
 /* Refuses when the field is absent. */

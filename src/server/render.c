@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/runs.h"
+#include "base/num.h"
 #include "core/limits.h"
 #include "core/schedule_text.h"
 #include "core/task_def.h"
@@ -18,6 +19,20 @@ const char *ax_kind_name(enum ax_run_kind kind)
 }
 
 /* --- tasks -------------------------------------------------------------------------------------------------------- */
+
+/* "60 300" as an array. */
+static void render_numbers(struct ax_json *json, const char *key, const char *text)
+{
+	ax_json_arr(json, key);
+	for (const char *at = text; *at != '\0';) {
+		size_t len = strcspn(at, " ");
+		int64_t number = 0;
+		ax_parse_i64(at, len, INT64_MIN, INT64_MAX, &number);
+		ax_json_int(json, NULL, number);
+		at += len + strspn(at + len, " ");
+	}
+	ax_json_arr_end(json);
+}
 
 static void render_field(struct ax_json *json, const struct ax_def_field *field, const struct ax_task_def *def)
 {
@@ -39,6 +54,9 @@ static void render_field(struct ax_json *json, const struct ax_def_field *field,
 	case AX_DEF_KIND_FLAG:
 		word = field->words[ax_def_number(field, def) - field->min];
 		ax_json_word(json, field->name, strcmp(word, "null") == 0 ? NULL : word);
+		return;
+	case AX_DEF_KIND_NUMBERS:
+		render_numbers(json, field->name, ax_def_text(field, def));
 		return;
 	case AX_DEF_KIND_JSON:
 		ax_json_raw(json, field->name, ax_def_text(field, def));

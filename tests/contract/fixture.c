@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "core/task_def.h"
+
 void fixture_make_folder(struct fixture *f)
 {
 	const char *base = getenv("TMPDIR");
@@ -100,23 +102,13 @@ void fill_row(const struct ax_row_type *type, struct ax_arena *arena, int seed, 
 
 struct ax_task plain_task(const char *group_key, const char *task_name)
 {
-	return (struct ax_task){
-		.def = {
-			.group_key = group_key,
-			.task_name = task_name,
-			.task_type = AX_TASK_SCHEDULED,
-			.cron_expr = "@hourly",
-			.time_zone = "UTC",
-			.executor_key = "x",
-			.biz_param = "{}",
-			.priority = 5,
-			.owner = "",
-			.notes = "",
-		},
-		.status = AX_TASK_ENABLED,
-		.version = 1,
-		.updated_by = "",
-	};
+	struct ax_task task = { .def = ax_def_preset(), .status = AX_TASK_ENABLED, .version = 1, .updated_by = "" };
+	task.def.group_key = group_key;
+	task.def.task_name = task_name;
+	task.def.cron_expr = "@hourly";
+	task.def.executor_key = "x";
+	task.def.biz_param = "{}";
+	return task;
 }
 
 struct ax_run plain_run(int64_t gid, int64_t task_id)

@@ -46,6 +46,36 @@ static void no_retries(struct ax_task_def *def)
 	def->retry_count = 0;
 }
 
+static void only_temporary(struct ax_task_def *def)
+{
+	def->retry_on = "75,500-599"; /* failures of this world exit with 3 */
+	def->retry_backoff = AX_BACKOFF_LIST;
+	def->retry_delays = "7";
+	def->retry_jitter_percent = 0;
+}
+
+static void only_three(struct ax_task_def *def)
+{
+	only_temporary(def);
+	def->retry_on = "3";
+}
+
+static void test_only_chosen_codes_are_retried(void **state)
+{
+	struct world *w = *state;
+	struct ax_run run = begin(w, NULL, only_temporary);
+	result(w, "w1", &run, AX_OUTCOME_FAILED);
+	assert_int_equal(run_row(w, run.gid).status, AX_RUN_FAILED);
+	assert_string_equal(run_row(w, run.gid).reason, "not_retried");
+	run = begin(w, NULL, only_temporary);
+	result(w, "w1", &run, AX_OUTCOME_TIMEOUT); /* it has no code: always */
+	assert_int_equal(run_row(w, run.gid).status, AX_RUN_RETRYING);
+	run = begin(w, NULL, only_three);
+	result(w, "w1", &run, AX_OUTCOME_FAILED);
+	assert_int_equal(run_row(w, run.gid).status, AX_RUN_RETRYING);
+	assert_int_equal(run_row(w, run.gid).deadline_time, w->now + 7000);
+}
+
 static void test_success(void **state)
 {
 	struct world *w = *state;
@@ -400,6 +430,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, world_up, world_down)
 		T(test_success),
 		T(test_failures_retry_with_back_off_and_the_last_one_counts),
+		T(test_only_chosen_codes_are_retried),
 		T(test_a_refusal_is_not_retried),
 		T(test_not_accepted_in_time_goes_back_without_a_lost_attempt),
 		T(test_a_claim_that_nobody_accepts_ends_some_day),

@@ -8,7 +8,6 @@
 #include "base/attr.h"
 #include "core/gid.h"
 #include "core/limits.h"
-#include "core/retry.h"
 #include "core/run_fsm.h"
 
 /* The table a second time, as words: what a person would expect of each cell. "-" = refused. Effects: T take, G give, R
@@ -118,23 +117,6 @@ static void test_names_round_trip(void **state)
 	assert_false(ax_run_state_parse("success", &none));
 }
 
-static void test_retry_delays_double_up_to_half_an_hour(void **state)
-{
-	(void)state;
-	static const int64_t minutes[] = { 1, 2, 4, 8, 16, 30, 30, 30 };
-	for (size_t n = 0; n < AX_COUNT(minutes); n++) {
-		int64_t whole = minutes[n] * 60000, low = INT64_MAX, high = 0;
-		for (uint64_t r = 0; r < 100000; r += 7) {
-			int64_t delay = ax_retry_delay_ms((int64_t)n, r * 2654435761u);
-			low = AX_MIN(low, delay);
-			high = AX_MAX(high, delay);
-		}
-		assert_in_range(low, whole * 9 / 10, whole * 91 / 100);
-		assert_in_range(high, whole * 109 / 100, whole * 11 / 10);
-	}
-	assert_in_range(ax_retry_delay_ms(1000000, 0), 1, AX_RETRY_CAP_MS);
-}
-
 static void test_gids_only_grow(void **state)
 {
 	(void)state;
@@ -167,7 +149,6 @@ int main(void)
 		cmocka_unit_test(test_terminal_states_never_move),
 		cmocka_unit_test(test_the_table_is_sound),
 		cmocka_unit_test(test_names_round_trip),
-		cmocka_unit_test(test_retry_delays_double_up_to_half_an_hour),
 		cmocka_unit_test(test_gids_only_grow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
