@@ -135,6 +135,20 @@ void ax_read_str(struct ax_read *r, const char *field, size_t max, const char **
 		take_str(r, field, value, max, ret);
 }
 
+void ax_read_cut_str(struct ax_read *r, const char *field, size_t max, const char **ret)
+{
+	static const char ellipsis[] = "\xe2\x80\xa6";
+	const char *text = *ret;
+	ax_read_str(r, field, SIZE_MAX, &text);
+	size_t len = strlen(text);
+	if (len > max) {
+		for (len = max - strlen(ellipsis); ((unsigned char)text[len] & 0xc0) == 0x80; len--) {
+		}
+		text = ax_sprintf(r->arena, "%.*s%s", (int)len, text, ellipsis);
+	}
+	*ret = text;
+}
+
 void ax_read_str_or_null(struct ax_read *r, const char *field, size_t max, const char **ret)
 {
 	json_t *value = ax_read_any(r, field);
@@ -245,23 +259,27 @@ void ax_read_numbers(struct ax_read *r, const char *field, size_t max_items, int
 		*ret = text;
 }
 
-void ax_read_json(struct ax_read *r, const char *field, size_t max, const char **ret)
+bool ax_read_short_json(struct ax_read *r, const char *field, size_t max, const char **ret)
 {
 	json_t *value = ax_read_any(r, field);
 	if (value == NULL)
-		return;
-	if (json_is_null(value)) {
-		*ret = "";
-		return;
-	}
+		return true;
+	*ret = "";
+	if (json_is_null(value))
+		return true;
 	size_t len = json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
-	if (len > max) {
-		ax_read_fail(r, field, "%s is longer than %zu bytes", field, max);
-		return;
-	}
+	if (len > max)
+		return false;
 	char *text = ax_alloc(r->arena, len + 1);
 	json_dumpb(value, text, len, JSON_COMPACT | JSON_ENCODE_ANY);
 	*ret = text;
+	return true;
+}
+
+void ax_read_json(struct ax_read *r, const char *field, size_t max, const char **ret)
+{
+	if (!ax_read_short_json(r, field, max, ret))
+		ax_read_fail(r, field, "%s is longer than %zu bytes", field, max);
 }
 
 void ax_read_require(struct ax_read *r, const char *field)

@@ -40,6 +40,9 @@ json_t *ax_read_any(struct ax_read *r, const char *field);
 bool ax_read_has(const struct ax_read *r, const char *field);
 /* Text of at most `max` bytes; borrowed from the JSON value. */
 void ax_read_str(struct ax_read *r, const char *field, size_t max, const char **ret);
+/* Text of any length, of which at most `max` bytes are kept: cut between characters, with an ellipsis. For what must
+ * not be refused for its length. */
+void ax_read_cut_str(struct ax_read *r, const char *field, size_t max, const char **ret);
 void ax_read_str_or_null(struct ax_read *r, const char *field, size_t max, const char **ret); /* null → "" */
 void ax_read_int(struct ax_read *r, const char *field, int64_t min, int64_t max, int64_t *ret);
 /* An instant, milliseconds UTC up to the end of year 9999; null → 0. */
@@ -56,6 +59,8 @@ void ax_read_numbers(
 	struct ax_read *r, const char *field, size_t max_items, int64_t min, int64_t max, const char **ret);
 /* Any JSON value as compact text of at most `max` bytes, in the arena; null → "". */
 void ax_read_json(struct ax_read *r, const char *field, size_t max, const char **ret);
+/* The same, but what is longer is left out: false. */
+bool ax_read_short_json(struct ax_read *r, const char *field, size_t max, const char **ret);
 /* Refuses when the field is absent. */
 void ax_read_require(struct ax_read *r, const char *field);
 /* Records a fault of the caller's finding. */

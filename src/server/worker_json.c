@@ -179,13 +179,17 @@ static const char *const outcomes[] = { "success", "failed", "timeout", "cancell
 
 static void read_result(struct ax_read *r, struct ax_item *item)
 {
+	static const char left_out[] = " [its result of more than 64 KiB was left out]";
 	int outcome = 0;
 	ax_read_require(r, "outcome");
 	ax_read_word(r, "outcome", outcomes, &outcome);
 	item->outcome = (enum ax_outcome)(AX_OUTCOME_SUCCESS + outcome);
 	ax_read_int(r, "code", INT32_MIN, INT32_MAX, &item->code);
-	ax_read_str(r, "message", AX_MESSAGE_MAX, &item->message);
-	ax_read_json(r, "result", AX_PARAM_MAX, &item->result);
+	/* The end of an attempt is never refused for the length of what is said of it. */
+	bool kept = ax_read_short_json(r, "result", AX_PARAM_MAX, &item->result);
+	ax_read_cut_str(r, "message", AX_MESSAGE_MAX - (kept ? 0 : sizeof left_out), &item->message);
+	if (!kept)
+		item->message = ax_sprintf(r->arena, "%s%s", item->message, left_out);
 	int64_t duration_ms = 0;
 	const char *signal = "";
 	ax_read_int(r, "duration_ms", 0, INT64_MAX, &duration_ms);
@@ -209,7 +213,7 @@ static enum ax_status read_item(struct ax_read *r, struct ax_item *item)
 	switch (item->type) {
 	case AX_ITEM_PROGRESS:
 		ax_read_int(r, "percent", 0, 100, &item->percent);
-		ax_read_str(r, "message", 500, &item->message);
+		ax_read_cut_str(r, "message", 500, &item->message);
 		break;
 	case AX_ITEM_OUTPUT:
 		ax_read_require(r, "seq");

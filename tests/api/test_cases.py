@@ -66,6 +66,24 @@ def test_b093_a_machines_zone_moves_no_task(start_server):
     assert (now["time_zone"], now["next_trigger_time"]) == ("UTC", made["next_trigger_time"])
 
 
+def test_b108_no_result_is_refused_for_its_length(admin, worker, make_task):
+    runs = [trigger(admin, make_task()) for _ in range(2)]
+    first, second = worker.poll_run(), worker.poll_run()
+    answer = worker.report(
+        worker.item(first, "started"), worker.item(first, "progress", percent=1, message="é" * 600),
+        worker.item(first, "result", outcome="failed", code=1, message="é" * 93_000, result={"rows": "x" * 70_000}),
+        worker.item(second, "result", outcome="success", code=0))
+    assert answer["verdicts"] == ["applied"] * 4
+    seen = get_run(admin, runs[0])
+    assert seen["status"] == "RETRYING" and get_run(admin, runs[1])["status"] == "SUCCESS"
+    message = seen["attempts"][0]["message"]
+    assert message.startswith("é" * 1900) and "é… [its result" in message and len(message.encode()) <= 4000
+    admin.post(f"/api/v1/runs/{runs[0]['gid']}/retry").ok()
+    worker.finish(worker.poll_run(), message="done", result="x" * 70_000)
+    seen = get_run(admin, runs[0])
+    assert seen["status"] == "SUCCESS" and seen["result"] is None and seen["result_msg"].startswith("done [its result")
+
+
 @pytest.mark.parametrize("at", ["2030-07-01 00:00:00", "2030-07-01T00:00:00", "2030-07-01"])
 def test_b096_an_instant_without_its_offset_is_refused(admin, unique, at):
     create(admin, unique, cron_expr=f"@at {at}").refused(400, "invalid", "cron_expr")
