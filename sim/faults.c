@@ -7,6 +7,7 @@
 #define CONTAINER(type, member, pointer) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 /* What a database does to a transaction, drawn anew for each (port/wrap_fault.h). */
+/* B150 */
 static struct ax_fault plan(void *arg)
 {
 	struct sim *sim = arg;

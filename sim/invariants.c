@@ -64,6 +64,7 @@ static void check_runs(struct sim *sim)
 }
 
 /* The counters of groups and workers are what the runs say (I6). */
+/* B139 */
 static void check_quotas(struct sim *sim)
 {
 	const struct ax_group *group;
@@ -214,6 +215,7 @@ static void check_attempts(struct sim *sim)
 }
 
 /* Does a run wait for the overlap rule while no other run of its task is active? */
+/* B099 */
 static bool held_by_nobody(struct sim *sim, const struct ax_run *run)
 {
 	const struct ax_run *other;

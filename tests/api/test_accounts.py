@@ -17,6 +17,7 @@ def post_open(server, path, body, **headers):
     return answer
 
 
+# B164
 def test_setup(start_server):
     server = start_server()
     anyone = server.client()

@@ -46,6 +46,7 @@ def test_help_and_version():
     assert run("--version").stdout.startswith("ax-server ")
 
 
+# B019
 def test_second_server_on_the_same_state(start_server):
     first = start_server()
     second = run("--listen", "127.0.0.1:0", "--state", str(first.state))
@@ -59,6 +60,7 @@ def test_taken_port(start_server, tmp_path):
     assert second.returncode == 1 and str(first.port) in second.stderr
 
 
+# B207
 def test_newer_database(start_server):
     server = start_server()
     server.stop()

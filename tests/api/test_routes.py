@@ -30,6 +30,7 @@ def test_there_are_routes():
     assert len(ROUTES) > 45
 
 
+# B171, B164
 @pytest.mark.parametrize("method,path,may", CLOSED)
 def test_no_credential(server, method, path, may):
     answer = server.client().call(method, fill(path), body_of(method))
@@ -42,6 +43,7 @@ def test_wrong_credential(server, credential):
     server.client(credential).get("/api/v1/tasks").refused(401, "unauthenticated")
 
 
+# B168
 @pytest.mark.parametrize("method,path,may", CLOSED)
 def test_too_little_right(server, method, path, may):
     for role in [*ROLES, "worker"]:
@@ -105,6 +107,7 @@ def test_state_machine_page_is_up_to_date(server):
     assert text == (ROOT / "docs/state-machine.md").read_text()
 
 
+# B173
 def test_headers_of_every_answer(server):
     for path in ("/", "/api/v1/tasks", "/nothing", "/healthz"):
         headers = server.client().open("GET", path)[1].headers

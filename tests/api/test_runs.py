@@ -97,6 +97,7 @@ def test_failure_is_retried_and_may_be_hurried(admin, worker, make_task):
     assert get_run(admin, rerun)["status"] == "SUCCESS"
 
 
+# B120
 def test_cancel_before_and_while_running(admin, worker, make_task):
     task = make_task()
     run = trigger(admin, task)
@@ -148,6 +149,7 @@ def test_unknown_worker_must_register(server, admin, group):
     worker.say("report", {"items": []}).refused(404, "unknown_worker")
 
 
+# B174
 def test_a_worker_token_is_bound_to_its_groups(server, admin, worker, make_task, unique):
     stranger = Worker(server.client(server.tokens["worker"]), name=worker.name, group="default")
     stranger.incarnation = worker.incarnation

@@ -110,6 +110,7 @@ BODIES = [
 ]
 
 
+# B159
 @pytest.mark.parametrize("body", BODIES, ids=[repr(body)[:40] for body in BODIES])
 def test_malformed_bodies(admin, body):
     answer = admin.post("/api/v1/tasks", body if body else b"")
@@ -142,6 +143,7 @@ def test_batch_is_all_or_none(admin, unique):
     admin.post("/api/v1/tasks/batch", {"tasks": [5]}).refused(400, "invalid", "tasks[0]")
 
 
+# B186
 def test_patch(admin, unique):
     task = create(admin, unique).ok(201)
     path = f"/api/v1/tasks/{task['id']}"
@@ -182,6 +184,7 @@ def test_wrong_ids(admin, id):
     assert admin.get(f"/api/v1/tasks/{id}").status in (404, 400)
 
 
+# B153
 def test_pages(admin, unique):
     admin.post("/api/v1/tasks/batch", {"tasks": [{**GOOD, "task_name": f"{unique}-{i:02}"} for i in range(23)]}).ok(201)
     seen, after = [], ""
@@ -201,6 +204,7 @@ def test_bad_queries(admin, query, field):
     admin.get(f"/api/v1/tasks?{query}").refused(400, "invalid", field)
 
 
+# B018
 def test_idempotency(admin, server, unique):
     body = {**GOOD, "task_name": unique}
     first = admin.post("/api/v1/tasks", body, headers={"Idempotency-Key": unique})

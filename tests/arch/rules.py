@@ -236,6 +236,33 @@ def check_first_hour(files):
         yield f"ARCHITECTURE.md: the first hour has {lines} lines in {len(listed)} files; 3,000 are the most"
 
 
+CASE = re.compile(r"^\| (B\d{3}) \| [^|]+ \| ([^|]+) \|$", re.M)
+CASE_TEST = re.compile(r"`([\w/.]+)::(\w+)`")
+
+
+def check_cases(files):
+    """The table of cases is whole, and what it names is there and carries the case's number."""
+    text = files.get("tests/CASES.md", "")
+    cases = CASE.findall(text)
+    ids = [case for case, _ in cases]
+    counted = re.search(r"(\d+) of them", text)
+    if counted is None or int(counted[1]) != len(ids) or ids != sorted(set(ids)):
+        yield f"tests/CASES.md: {len(ids)} cases; the table says how many there are, and holds each once, in order"
+    for case, where in cases:
+        tests = CASE_TEST.findall(where)
+        if not tests and not where.startswith(("not yet: ", "does not apply: ")):
+            yield f"tests/CASES.md: {case} names no test and no reason"
+        for path, name in tests:
+            if not re.search(rf"\b{name}\(", files.get(path, "")):
+                yield f"tests/CASES.md: {case} names {path}::{name}, which is not there"
+            elif not re.search(case, files[path], re.I):
+                yield f"tests/CASES.md: {path} does not mention {case}"
+    for path, text in files.items():
+        for case in sorted(set(re.findall(r"\btest_b(\d{3})_", text)) if path.startswith("tests/") else ()):
+            if f"B{case}" not in ids:
+                yield f"{path}: a test of B{case}, which tests/CASES.md does not list"
+
+
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 
 
@@ -268,4 +295,4 @@ def check_tabs_and_ends(files):
 
 
 OVER_FILES = [check_floors, check_app_cycles, check_banned, check_run_state, check_words, check_sleeps, check_places, check_first_hour,
-              check_links, check_tabs_and_ends]
+              check_links, check_cases, check_tabs_and_ends]

@@ -68,6 +68,12 @@ SEEDS = {  # a file that breaks each rule, and what is said of it
     "home": (rules.check_places, "docs/x.md", "see /ro" + "ot/ax\n", "a path of one machine"),
     "registry": (rules.check_places, "tools/x", "https://py" + "pi.org/simple\n", "names a package registry"),
     "lock file": (rules.check_places, "console/package-lock.json", ' "resolved": "ht' + 'tps://x"\n', "registry"),
+    "a case less": (rules.check_cases, "tests/CASES.md", "2 of them\n| B001 | x | not yet: y |\n", "1 cases"),
+    "a case twice": (rules.check_cases, "tests/CASES.md", "2 of them\n" + "| B001 | x | not yet: y |\n" * 2, "once"),
+    "a case without a reason": (rules.check_cases, "tests/CASES.md", "1 of them\n| B001 | x | y |\n", "no reason"),
+    "a case whose test is gone": (
+        rules.check_cases, "tests/CASES.md", "1 of them\n| B001 | x | `tests/x.py::test_b001` |\n", "not there"),
+    "a test without its case": (rules.check_cases, "tests/x.c", "static void test_" + "b999_x(void **state)\n", "B999"),
     "first hour": (rules.check_first_hour, "src/core/task.h", "\n" * 3000, "are the most"),
     "first hour misses a file": (
         rules.check_first_hour, "ARCHITECTURE.md", "## The first hour\n| 5 | `src/core/gone.h` |\n", "is not there"),

@@ -66,6 +66,7 @@ def test_clean_store(path):
     assert text.returncode == 0 and "task-1" in text.stdout and "I6.running" in text.stdout
 
 
+# B032
 @pytest.mark.parametrize("rule, change", FAULTS, ids=[f"{rule}-{n}" for n, (rule, _) in enumerate(FAULTS)])
 def test_each_fault_is_caught(path, rule, change):
     store = make(path)

@@ -158,6 +158,7 @@ static void open_while_in_use(struct fixture *f)
 	MUST(strstr(err.msg, f->path) != NULL && strstr(err.msg, parent) != NULL);
 }
 
+/* B019 */
 static void test_only_one_server(void **state)
 {
 	struct fixture *f = *state;
@@ -359,6 +360,7 @@ static void write_until_killed(struct fixture *f, int report_fd)
 	}
 }
 
+/* B213 */
 static void test_kill_in_a_batch(void **state)
 {
 	struct fixture *f = *state;
@@ -481,6 +483,7 @@ static enum ax_status read_one_endless_thing(struct ax_tx *tx, void *arg, struct
 	return ax_sql_fail(conn, err);
 }
 
+/* B213 */
 static void test_a_reader_has_two_seconds(void **state)
 {
 	struct fixture *f = *state;
@@ -555,6 +558,7 @@ static void test_readers_in_threads(void **state)
 
 /* checkpoints */
 
+/* B213 */
 static void test_the_wal_is_moved(void **state)
 {
 	struct fixture *f = *state;
@@ -703,6 +707,7 @@ static void fail_each_call(struct fixture *f, int *counter, int code, bool in_ba
 	}
 }
 
+/* B145 */
 static void test_every_call_of_a_commit_fails(void **state)
 {
 	struct fixture *f = *state;

@@ -74,6 +74,7 @@ static void explain(struct fixture *f, enum ax_sql_id id, const char *text)
 	free(sql);
 }
 
+/* B151, B153 */
 static void test_no_plan_scans_or_sorts(void **state)
 {
 	static const char *const texts[] = {
@@ -207,6 +208,7 @@ static void measure(struct fixture *f, int ret_steps[AX_SQL_COUNT])
 	}
 }
 
+/* B151 */
 static void test_history_costs_nothing(void **state)
 {
 	struct fixture *f = *state;

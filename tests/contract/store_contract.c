@@ -1707,6 +1707,7 @@ TX_TEST(check_nothing)
 	assert_int_equal(groups.n + tasks.n + runs.n + outputs.n, 0);
 }
 
+/* B145 */
 static void test_a_fault_at_any_operation_leaves_nothing(void **state)
 {
 	struct fixture *f = *state;

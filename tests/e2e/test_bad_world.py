@@ -144,6 +144,7 @@ def test_a_damaged_store(world):
     assert len(server.items("/tasks")) == 50
 
 
+# B207
 def test_a_store_of_a_newer_program(world):
     server = world.server()
     server.term()

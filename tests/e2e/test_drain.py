@@ -57,6 +57,7 @@ def test_drain_by_the_server(world, node):
     server.wait_run(run, "SUCCESS", 20)
 
 
+# B209
 def test_a_server_restarts_under_load(world, node):
     """Nothing is lost, nothing runs twice, and everything that ran while it was away is known afterwards."""
     server, worker = node

@@ -111,6 +111,7 @@ def hunt(world, kills, seed):
     assert code == 0, said
 
 
+# B022
 @pytest.mark.slow
 def test_kills(world):
     hunt(world, int(os.environ.get("AX_KILLS", 10)), int(os.environ.get("AX_SEED", time.time_ns() % 1_000_000)))

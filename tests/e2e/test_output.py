@@ -47,6 +47,7 @@ def test_nothing(world, node):
     assert world.axctl(node, "run", "log", run["gid"]).out == ""
 
 
+# B124
 def test_bytes_that_are_no_text(world, node):
     run = print_of(node, "broken", r"printf 'a\377b\300\200c\355\240\200d\342\202'; printf '\n'")
     assert node.text(run).replace("\ufffd", "") == "abcd\n" and "\ufffd" in node.text(run)
@@ -55,6 +56,7 @@ def test_bytes_that_are_no_text(world, node):
     world.axctl(node, "run", "log", run["gid"])
 
 
+# B124
 def test_a_character_that_comes_in_two_writes(node):
     script = r"""printf '\344\275'; exec 3<>/dev/null; /usr/bin/python3 -c 'import time; time.sleep(0.7)'; printf '\240\n'"""
     assert node.text(print_of(node, "cut", script)) == "\u4f60\n"
@@ -67,6 +69,7 @@ def test_colours_do_not_reach_the_terminal_raw(world, node):
     assert "red" in shown and "\x1b" not in shown and "\x07" not in shown
 
 
+# B123
 def test_a_flood_is_capped_at_both_ends(world, node):
     run = print_of(node, "flood", "echo first; head -c 100000000 /dev/zero | tr '\\0' x; echo; echo last", 60)
     output = node.output(run)

@@ -24,6 +24,7 @@ def test_headers(server):
     assert server.get("/small", filler + "b").status == 431
 
 
+# B159
 def test_body(server):
     assert server.ask(post("/echo", b"x" * MIB)).status == 200
     assert server.ask(post("/echo", b"x" * (MIB + 1))).status == 413
@@ -116,6 +117,7 @@ def test_silent_connection(start):
     assert closes_after(server.client(), 0.2, 2) == b""
 
 
+# B159
 def test_slow_headers(start):
     """Slowloris: a header line now and then does not buy time."""
     server = start(headers_ms=500, linger_ms=100)
@@ -145,6 +147,7 @@ def test_slow_second_request(start):
     assert closes_after(client, 0.2, 2).startswith(b"HTTP/1.1 408 ")
 
 
+# B159
 def test_slow_body(start):
     server = start(body_ms=400, linger_ms=100)
     client = server.client().send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 10\r\n\r\n12345")

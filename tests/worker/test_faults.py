@@ -22,6 +22,7 @@ SLEEPY = "import os, time; print(os.getpid(), flush=True); time.sleep(%s); print
 
 # ---- death of a worker
 
+# B114
 def test_killed_worker_is_restarted_and_adopts_what_runs(server, start_worker):
     worker = start_worker(server)
     gid = server.give(param={"argv": python(SLEEPY % 2)})
@@ -51,6 +52,7 @@ def test_result_of_a_task_that_ended_while_no_worker_was_there(server, start_wor
     assert len(server.said(gid, "result")) == 1
 
 
+# B010
 def test_dead_worker_does_not_leave_tasks_beyond_their_lease(quick_server, start_worker):
     worker = start_worker(quick_server, dev=False, policy=exec_policy())
     gid = quick_server.give(param={"argv": ["/bin/sh", "-c", "trap '' TERM; while :; do sleep 1; done"]})
@@ -84,6 +86,7 @@ def test_adopted_attempt_that_the_server_gave_away_is_ended(server, start_worker
     assert server.said(gid, "result") == []
 
 
+# B010
 def test_stopped_worker_does_not_keep_tasks_beyond_their_lease(quick_server, start_worker):
     worker = start_worker(quick_server)
     gid = quick_server.give(param={"argv": python(DEAF_PID)})
@@ -120,6 +123,7 @@ def test_killed_shim_takes_all_of_the_task_along(server, start_worker, tmp_path)
     wait_for(lambda: worker.attempts() == [])
 
 
+# B114
 def test_worker_and_shim_killed_together(server, start_worker, tmp_path):
     worker = start_worker(server)
     note = tmp_path / "daemon"
@@ -136,6 +140,7 @@ def test_worker_and_shim_killed_together(server, start_worker, tmp_path):
     assert server.said(gid, "result") == []
 
 
+# B117
 def test_daemon_children_end_with_the_task(server, start_worker, tmp_path):
     start_worker(server)
     note = tmp_path / "daemon"
@@ -146,6 +151,7 @@ def test_daemon_children_end_with_the_task(server, start_worker, tmp_path):
 
 # ---- output
 
+# B123
 def test_output_flood(server, start_worker):
     worker = start_worker(server)
     code = ("import os\nb = (b'%07d' + b'.' * 1016 + b'\\n')\nfor i in range(100000): os.write(1, b.replace(b'%07d', b'%07d' % i))\n"
@@ -165,6 +171,7 @@ def rss_kb(pid):
         return int(next(line for line in f if line.startswith("VmRSS")).split()[1])
 
 
+# B124
 def test_output_is_streamed_while_the_task_runs_and_is_always_text(server, start_worker):
     start_worker(server)
     code = (r"import os, time; os.write(1, b'caf\xc3'); time.sleep(0.6); os.write(1, b'\xa9 \xff\x00\x1b[31m\xed\xa0\x80\n');"
@@ -241,6 +248,7 @@ def test_output_that_finds_no_room_in_memory_goes_before_the_result(server, star
 
 # ---- servers that are away, slow or say no
 
+# B150
 def test_result_waits_for_the_server(server, start_worker):
     worker = start_worker(server)
     gid = server.give(param={"argv": python(SLEEPY % 0.3)})
@@ -272,6 +280,7 @@ def test_result_survives_the_worker_while_the_server_is_away(server, start_worke
     assert server.registrations[-1]["running"] == [] and len(server.said(gid, "result")) == before
 
 
+# B008
 def test_lease_lost_ends_the_task_and_reports_nothing(quick_server, start_worker):
     worker = start_worker(quick_server)
     gid = quick_server.give(param={"argv": python(DEAF_PID)})
@@ -367,6 +376,7 @@ def test_late_and_unknown_stops_do_no_harm(quick_server, start_worker):
     assert len(quick_server.said(done, "result")) == 1
 
 
+# B109
 def test_late_verdict_ends_the_attempt(quick_server, start_worker):
     worker = start_worker(quick_server)
     gid = quick_server.give(param={"argv": python(DEAF_PID)})
@@ -392,6 +402,7 @@ def test_confirmed_start_waits_for_the_verdict(server, start_worker, tmp_path):
     assert not note.exists() and server.said(gid, "result") == []
 
 
+# B100
 def test_timeout_is_term_grace_kill(server, start_worker):
     start_worker(server)
     polite = server.give(param={"argv": python(FOREVER)}, timeout_s=1)

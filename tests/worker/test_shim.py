@@ -72,6 +72,7 @@ def test_what_cannot_start_is_a_clear_error(tmp_path, program, cwd, stage, code)
     assert (status["end"], status["stage"], status["errno"]) == ("error", stage, code)
 
 
+# B118
 def test_what_the_program_inherits(tmp_path):
     code = """
 import os, resource, signal
@@ -137,6 +138,7 @@ def test_deadline_kills_unless_it_is_extended(tmp_path):
     assert boottime_ms() - started >= 2400
 
 
+# B117
 @pytest.mark.parametrize("main_ends", [True, False])
 def test_daemon_children_are_ended(tmp_path, main_ends):
     note = tmp_path / "pid"

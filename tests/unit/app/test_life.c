@@ -91,6 +91,7 @@ static void test_success(void **state)
 	assert_int_equal(task_row(w, id).last_run_gid, run.gid);
 }
 
+/* B129 */
 static void test_failures_retry_with_back_off_and_the_last_one_counts(void **state)
 {
 	struct world *w = *state;
@@ -153,6 +154,7 @@ static void test_a_claim_that_nobody_accepts_ends_some_day(void **state)
 	assert_int_equal(run_row(w, run.gid).status, AX_RUN_TIMEOUT);
 }
 
+/* B007 */
 static void test_a_silent_worker_loses_its_lease(void **state)
 {
 	struct world *w = *state;
@@ -202,6 +204,7 @@ static void test_on_lost_fail_ends_at_the_first(void **state)
 	assert_int_equal(run_row(w, run.gid).status, AX_RUN_TIMEOUT);
 }
 
+/* B100 */
 static void test_the_hard_limit_does_not_wait_for_the_worker(void **state)
 {
 	struct world *w = *state;
@@ -247,6 +250,7 @@ static void test_a_late_success_after_a_new_claim_does_not(void **state)
 	assert_int_equal(attempt_row(w, run.gid, 1).late_outcome, AX_OUTCOME_SUCCESS);
 }
 
+/* B008 */
 static void test_a_server_that_was_away_does_not_blame_the_workers(void **state)
 {
 	struct world *w = *state;
@@ -292,6 +296,7 @@ static void test_cancel_is_asked_then_stopping_then_stopped(void **state)
 	assert_int_equal(row.cancel, AX_CANCEL_STOPPED);
 }
 
+/* B120 */
 static void test_a_success_beats_a_cancel_that_came_too_late(void **state)
 {
 	struct world *w = *state;
@@ -410,6 +415,7 @@ static void test_delete_waits_for_what_workers_hold(void **state)
 	assert_int_equal(run_row(w, run.gid).status, AX_RUN_CANCELLED); /* history stays */
 }
 
+/* B209 */
 static void test_a_draining_worker_gets_nothing_new(void **state)
 {
 	struct world *w = *state;

@@ -104,6 +104,7 @@ static void fill(void)
 	assert_int_equal(seen.stored, ROWS);
 }
 
+/* B109 */
 static void test_results_survive_and_leave_when_delivered(void **state)
 {
 	(void)state;
@@ -147,6 +148,7 @@ static void check_damaged(const char *path, const char *bytes, size_t len)
 	axw_spool_close(spool);
 }
 
+/* B109 */
 static void test_damage_invents_no_result(void **state)
 {
 	(void)state;

@@ -10,6 +10,7 @@
 #include "core/retry.h"
 #include "core/task_def.h"
 
+/* B129 */
 static void test_exponential_doubles_up_to_its_cap(void **state)
 {
 	(void)state;

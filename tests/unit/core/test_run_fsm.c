@@ -79,6 +79,7 @@ static void test_terminal_states_never_move(void **state)
 
 /* What must hold for any table of this kind, whatever its cells: quotas are taken on the way into a worker's hands and
  * given back on the way out, every live state can be left, and an end is an end. */
+/* B098 */
 static void test_the_table_is_sound(void **state)
 {
 	(void)state;
