@@ -117,6 +117,8 @@ static void read_offers(struct ax_read *r, struct ax_call *c, struct ax_worker *
 	worker->tags = "{}";
 	ax_read_require(r, "executors");
 	json_t *executors = ax_read_array(r, "executors", EXECUTORS_MAX);
+	if (executors != NULL && json_array_size(executors) == 0)
+		ax_read_fail(r, "executors", "executors must name at least one; without, no run can come here");
 	size_t i;
 	json_t *value;
 	json_array_foreach(executors, i, value)
@@ -156,6 +158,8 @@ enum ax_status ax_worker_read_registration(struct ax_call *c, struct ax_registra
 	read_worker(&r, &ret->worker.name, &ret->worker.incarnation);
 	ax_read_require(&r, "groups");
 	json_t *groups = ax_read_array(&r, "groups", AX_POLL_GROUPS_MAX);
+	if (groups != NULL && json_array_size(groups) == 0)
+		ax_read_fail(&r, "groups", "groups must name at least one; without, no run can come here");
 	read_offers(&r, c, &ret->worker);
 	ax_read_str(&r, "version", 64, &ret->worker.version);
 	json_t *running = ax_read_array(&r, "running", GIVEN_MAX);

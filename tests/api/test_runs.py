@@ -154,11 +154,11 @@ def test_a_worker_token_is_bound_to_its_groups(server, admin, worker, make_task,
     stranger = Worker(server.client(server.tokens["worker"]), name=worker.name, group="default")
     stranger.incarnation = worker.incarnation
     # neither the other's name, nor its groups, nor its runs
-    stranger.say("register", {"groups": [{"group": "default", "pool_size": 1}], "executors": []}).refused(403, "denied")
+    stranger.say("register", {"groups": [{"group": "default", "pool_size": 1}], "executors": ["x"]}).refused(403, "denied")
     stranger.say("poll", {"free": [], "wait_ms": 0}).refused(403, "denied")
     stranger.say("leave", {}).refused(403, "denied")
     stranger.name = f"own-{unique}"
-    stranger.say("register", {"groups": [{"group": worker.group, "pool_size": 1}], "executors": []}).refused(403, "denied")
+    stranger.say("register", {"groups": [{"group": worker.group, "pool_size": 1}], "executors": ["x"]}).refused(403, "denied")
     stranger.register()
     stranger.say("poll", {"free": [{"group": worker.group, "slots": 5}], "wait_ms": 0}).refused(403, "denied")
     run = trigger(admin, make_task())
@@ -203,14 +203,17 @@ def test_revoked_token_ends_its_poll(server, admin, group, unique):
     worker.say("report", {"items": []}).refused(401, "unauthenticated")
 
 
+SERVES = {"groups": [{"group": "default", "pool_size": 1}], "executors": ["x"]}
 BAD = [
-    ("register", {"groups": [], "executors": [], "worker": "a b"}, "worker"),
-    ("register", {"groups": [], "executors": [], "incarnation": "xyz"}, "incarnation"),
-    ("register", {"groups": [{"group": "default"}], "executors": []}, "groups[0].pool_size"),
-    ("register", {"groups": [{"group": "default", "pool_size": 10001}], "executors": []}, "groups[0].pool_size"),
-    ("register", {"groups": [], "executors": ["a b"]}, "executors"),
-    ("register", {"groups": [], "executors": [], "tags": {"a": 1}}, "tags"),
-    ("register", {"groups": [], "executors": [], "running": [{"gid": 5, "fence": 1}]}, "running[0].gid"),
+    ("register", {**SERVES, "worker": "a b"}, "worker"),
+    ("register", {**SERVES, "incarnation": "xyz"}, "incarnation"),
+    ("register", {**SERVES, "groups": []}, "groups"),
+    ("register", {**SERVES, "groups": [{"group": "default"}]}, "groups[0].pool_size"),
+    ("register", {**SERVES, "groups": [{"group": "default", "pool_size": 10001}]}, "groups[0].pool_size"),
+    ("register", {**SERVES, "executors": []}, "executors"),
+    ("register", {**SERVES, "executors": ["a b"]}, "executors"),
+    ("register", {**SERVES, "tags": {"a": 1}}, "tags"),
+    ("register", {**SERVES, "running": [{"gid": 5, "fence": 1}]}, "running[0].gid"),
     ("poll", {"free": [{"group": "default", "slots": -1}]}, "free[0].slots"),
     ("poll", {"free": [], "wait_ms": 5001}, "wait_ms"),
     ("poll", {"free": [{"group": "default", "slots": 1, "more": 1}]}, "free[0].more"),
