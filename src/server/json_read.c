@@ -41,6 +41,28 @@ static enum ax_status check_shape(const char *text, size_t len, struct ax_err *e
 	return AX_OK;
 }
 
+/* What the parser found, in our words. */
+static const char *fault_text(const json_error_t *fault)
+{
+	switch ((int)json_error_code(fault)) { /* the few that a body can have */
+	case json_error_null_character:
+	case json_error_null_byte_in_key:
+		return "a text holds the character U+0000, which is not taken";
+	case json_error_numeric_overflow:
+		return "a number is too large: whole numbers have 64 bits, others a magnitude below 1.8e308";
+	case json_error_duplicate_key:
+		return "an object has the same key twice";
+	case json_error_invalid_utf8:
+		return "it is not well-formed UTF-8";
+	case json_error_premature_end_of_input:
+		return "it ends too early";
+	case json_error_end_of_input_expected:
+		return "something follows after its end";
+	default:
+		return "this is no JSON";
+	}
+}
+
 enum ax_status ax_json_parse(const char *text, size_t len, json_t **ret, struct ax_err *err)
 {
 	enum ax_status status = check_shape(text, len, err);
@@ -49,8 +71,8 @@ enum ax_status ax_json_parse(const char *text, size_t len, json_t **ret, struct 
 	json_error_t fault;
 	json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
 	if (value == NULL)
-		return ax_fail(err, AX_INVALID, "", "the body is not valid JSON: %s (line %d, column %d)", fault.text,
-			fault.line, fault.column);
+		return ax_fail(err, AX_INVALID, "", "the body cannot be read: %s (line %d, column %d)",
+			fault_text(&fault), fault.line, fault.column);
 	*ret = value;
 	return AX_OK;
 }

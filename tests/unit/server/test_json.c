@@ -42,6 +42,32 @@ static void test_parse_refuses(void **state)
 	json_decref(value);
 }
 
+static void test_faults_are_said_in_our_words(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *body, *said;
+	} cases[] = {
+		{ "{\"a\":\"x\\u0000y\"}", "the body cannot be read: a text holds the character U+0000" },
+		{ "{\"a\\u0000\":1}", "a text holds the character U+0000" },
+		{ "{\"priority\":99999999999999999999}", "a number is too large" },
+		{ "[-99999999999999999999]", "a number is too large" },
+		{ "[1e999]", "a number is too large" },
+		{ "{\"a\":1,\n\"a\":2}", "the same key twice (line 2, column 3)" },
+		{ "\"\xff\"", "not well-formed UTF-8" },
+		{ "{\"a\":", "ends too early" },
+		{ "{}x", "something follows" },
+		{ "{a:1}", "this is no JSON" },
+	};
+	for (size_t i = 0; i < AX_COUNT(cases); i++) {
+		json_t *value = NULL;
+		struct ax_err err;
+		assert_int_equal(ax_json_parse(cases[i].body, strlen(cases[i].body), &value, &err), AX_INVALID);
+		if (strstr(err.msg, cases[i].said) == NULL)
+			fail_msg("%s: %s", cases[i].body, err.msg);
+	}
+}
+
 static void test_too_many_values(void **state)
 {
 	(void)state;
@@ -212,6 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse_refuses),
+		cmocka_unit_test(test_faults_are_said_in_our_words),
 		cmocka_unit_test(test_too_many_values),
 		cmocka_unit_test(test_reader),
 		cmocka_unit_test(test_reader_refuses),
