@@ -1,6 +1,7 @@
 #include "server/live.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -75,6 +76,25 @@ static void run_feed(struct ax_errand *errand, struct ax_side *side)
 
 static void post_feed(struct ax_stream *s);
 
+/* "fence-seq" of the chunk sent last; none before the first. */
+static void send_of_run(struct ax_stream *s, const char *event, const char *data)
+{
+	char id[48];
+	snprintf(id, sizeof id, "%" PRId64 "-%" PRId64, s->fence, s->seq);
+	ax_http_sse_send(s->call->req, event, s->seq < 0 ? NULL : id, data);
+}
+
+static void resume_run(struct ax_stream *s, const char *last_id)
+{
+	const char *dash = strchr(last_id, '-');
+	int64_t fence, seq;
+	if (dash == NULL || !ax_parse_i64(last_id, (size_t)(dash - last_id), 0, INT64_MAX, &fence) ||
+		!ax_parse_i64(dash + 1, strlen(dash + 1), 0, INT64_MAX, &seq))
+		return;
+	s->fence = fence;
+	s->seq = seq;
+}
+
 static void send_output(struct feed_errand *f)
 {
 	struct ax_stream *s = f->stream;
@@ -85,9 +105,9 @@ static void send_output(struct feed_errand *f)
 		ax_buf_clear(&chunk);
 		ax_json_init(&json, &chunk);
 		ax_render_output(&json, &f->outputs.at[i]);
-		ax_http_sse_send(s->call->req, "output", NULL, chunk.data);
 		s->fence = f->outputs.at[i].fence;
 		s->seq = f->outputs.at[i].seq;
+		send_of_run(s, "output", chunk.data);
 	}
 	ax_buf_done(&chunk);
 }
@@ -102,7 +122,7 @@ static void feed_done(struct ax_errand *errand)
 		send_output(f);
 		/* output first: the state that ends the stream comes last */
 		if (f->run_changed)
-			ax_http_sse_send(s->call->req, "state", NULL, f->call.out.data);
+			send_of_run(s, "state", f->call.out.data);
 		s->rev = f->rev;
 		end = f->ended;
 		s->again |= f->outputs.n == CHUNKS;
@@ -144,6 +164,36 @@ struct event {
 	char *data;
 };
 
+/* "start-number": numbers begin anew with the server. */
+static void make_id(const struct ax_server *server, int64_t number, char ret[48])
+{
+	snprintf(ret, 48, "%" PRId64 "-%" PRId64, server->start_time, number);
+}
+
+static bool has_room(const struct ax_stream *s)
+{
+	return ax_http_stream_queued(s->call->req) < QUEUE_MAX;
+}
+
+/* The events numbered from `first` on, after the word that some were left out. */
+static void send_events(struct ax_stream *s, const struct event *events, size_t n, int64_t first)
+{
+	struct ax_server *server = s->call->server;
+	char id[48];
+	if (s->reload && has_room(s)) {
+		make_id(server, first - 1, id);
+		ax_http_sse_send(s->call->req, "reload", id, "{}");
+		s->reload = false;
+	}
+	for (size_t i = 0; i < n && !s->reload; i++) {
+		make_id(server, first + (int64_t)i, id);
+		if (has_room(s))
+			ax_http_sse_send(s->call->req, events[i].name, id, events[i].data);
+		else
+			s->reload = true;
+	}
+}
+
 static size_t make_events(struct ax_hints *h, struct event **ret)
 {
 	size_t n = 0;
@@ -178,6 +228,8 @@ void ax_live_hints(struct ax_errand *errand)
 	if (server->live.n > 0) {
 		struct event *events;
 		size_t n = make_events(h, &events);
+		int64_t first = server->live.n_events + 1;
+		server->live.n_events += (int64_t)n;
 		struct ax_stream *s, *next;
 		DL_FOREACH_SAFE(server->live.list, s, next)
 		{
@@ -188,8 +240,8 @@ void ax_live_hints(struct ax_errand *errand)
 					post_feed(s);
 				continue;
 			}
-			for (size_t i = 0; i < n && ax_http_stream_queued(s->call->req) < QUEUE_MAX; i++)
-				ax_http_sse_send(s->call->req, events[i].name, NULL, events[i].data);
+			s->reload |= h->n_runs == AX_HINT_RUNS_MAX; /* perhaps not all were told */
+			send_events(s, events, n, first);
 		}
 	}
 	ax_hints_free(h);
@@ -208,6 +260,8 @@ static void on_timer(uv_timer_t *timer)
 			stream_gone(s->call);
 		else if (s->gid != 0 && !s->over)
 			post_feed(s);
+		else if (!s->over)
+			send_events(s, NULL, 0, server->live.n_events + 1);
 	}
 	if (server->live.n == 0)
 		uv_timer_stop(timer);
@@ -232,6 +286,13 @@ void ax_live_begin(struct ax_call *c)
 	s->rev = s->seq = -1;
 	if (c->route->handler == ax_get_run_live)
 		AX_ASSERT(ax_parse_i64(c->param[0], strlen(c->param[0]), 1, INT64_MAX, &s->gid));
+	const char *last_id = ax_http_header(c->req, "last-event-id");
+	char newest[48];
+	make_id(c->server, live->n_events, newest);
+	if (last_id != NULL && s->gid != 0)
+		resume_run(s, last_id);
+	else
+		s->reload = last_id != NULL && strcmp(last_id, newest) != 0;
 	c->holder = s;
 	c->on_gone = c->on_drain = stream_gone;
 	DL_APPEND(live->list, s);
@@ -241,6 +302,8 @@ void ax_live_begin(struct ax_call *c)
 		uv_timer_start(&live->timer, on_timer, 1000, 1000);
 	if (s->gid != 0)
 		post_feed(s);
+	else
+		send_events(s, NULL, 0, live->n_events + 1);
 }
 
 void ax_live_revoke(struct ax_server *server, int64_t token_id)

@@ -2,7 +2,11 @@
 #define AX_SERVER_LIVE_H
 
 /* Server-sent events: what changed (/live), and one run with its output (/runs/{gid}/live). Fed by the hints that
- * come with every commit; a client that reads too slowly misses hints, never the end of a run. */
+ * come with every commit; a client that reads too slowly misses hints, never the end of a run.
+ *
+ * Every event has an id. /live does not keep what it sent: who comes back with another Last-Event-ID than the newest,
+ * or was left out for reading too slowly, is told to read its pages anew (`reload`). The stream of a run goes on behind
+ * the chunk that the id names. */
 
 #include <uv.h>
 #include "server/call.h"
@@ -18,12 +22,14 @@ struct ax_stream {
 	bool busy;          /* a feed errand is on its way */
 	bool again;         /* the run changed meanwhile */
 	bool over;
+	bool reload; /* events were left out: say so as soon as there is room */
 	struct ax_stream *prev, *next;
 };
 
 struct ax_live {
 	struct ax_stream *list;
 	int n;
+	int64_t n_events; /* of /live since the start: the newest one's number */
 	uv_timer_t timer; /* each second while there are streams */
 };
 

@@ -293,9 +293,10 @@ def test_pages_of_runs(admin, make_task):
 class Events:
     """Reads server-sent events in a thread."""
 
-    def __init__(self, client, path):
-        self.seen, self.ended = [], False
-        self.connection, response = client.open("GET", path, timeout=30)
+    def __init__(self, client, path, last_id=None):
+        self.seen, self.ids, self.ended = [], [], False
+        headers = {"Last-Event-ID": last_id} if last_id else None
+        self.connection, response = client.open("GET", path, headers=headers, timeout=30)
         assert response.status == 200 and response.headers["content-type"].startswith("text/event-stream")
         self.thread = threading.Thread(target=self.read, args=(response,))
         self.thread.start()
@@ -306,6 +307,7 @@ class Events:
             for line in response:
                 line = line.decode().rstrip("\n")
                 if line == "" and event:
+                    self.ids.append(event.get("id"))
                     self.seen.append((event.get("event"), json.loads(event["data"])))
                     event = {}
                 elif line and not line.startswith(":"):
@@ -330,6 +332,53 @@ def test_live_stream_of_changes(server, admin, worker, make_task):
     worker.finish(worker.poll_run())
     wait_for(lambda: ("run", {"gid": run["gid"], "task_id": task["id"], "status": "SUCCESS"}) in events.seen)
     events.close()
+
+
+def test_live_stream_tells_a_client_that_comes_back_what_it_missed(server, admin, make_task):
+    client = server.client(server.tokens["viewer"])
+    events = Events(client, "/api/v1/live")
+    first, second = make_task(), make_task()
+    wait_for(lambda: ("task", {"id": second["id"]}) in events.seen)
+    assert all(events.ids) and len(set(events.ids)) == len(events.ids) and events.seen[0][0] != "reload"
+    events.close()
+    old = events.ids[events.seen.index(("task", {"id": first["id"]}))]
+    for last_id in (old, "17-1", "nonsense"):
+        events = Events(client, "/api/v1/live", last_id)
+        wait_for(lambda: events.seen)
+        assert events.seen[0] == ("reload", {})
+        events.close()
+
+    def is_taken_up():  # unless something happens between the two
+        last = Events(client, "/api/v1/live", old)
+        wait_for(lambda: last.ids)
+        last.close()
+        back = Events(client, "/api/v1/live", last.ids[-1])
+        task = make_task()
+        wait_for(lambda: ("task", {"id": task["id"]}) in back.seen)
+        back.close()
+        return "reload" not in [name for name, _ in back.seen]
+
+    wait_for(is_taken_up)
+
+
+def test_live_stream_of_a_run_goes_on_where_it_ended(server, admin, worker, make_task):
+    client = server.client(server.tokens["viewer"])
+    run = trigger(admin, make_task())
+    path = f"/api/v1/runs/{run['gid']}/live"
+    given = worker.poll_run()
+    worker.report(worker.item(given, "started"), worker.item(given, "output", seq=0, data="one"),
+                  worker.item(given, "output", seq=1, data="two"))
+    events = Events(client, path)
+    wait_for(lambda: [data["data"] for name, data in events.seen if name == "output"] == ["one", "two"])
+    events.close()
+    ids = [name for name, (event, _) in zip(events.ids, events.seen) if event == "output"]
+    worker.report(worker.item(given, "output", seq=2, data="three"), worker.item(given, "result", outcome="success", code=0))
+    for last_id, wanted in ((ids[0], ["two", "three"]), (ids[1], ["three"]), ("nonsense", ["one", "two", "three"])):
+        events = Events(client, path, last_id)
+        wait_for(lambda: events.ended)
+        assert [data["data"] for name, data in events.seen if name == "output"] == wanted
+        assert events.seen[-1][1]["status"] == "SUCCESS"
+        events.close()
 
 
 def test_live_stream_of_a_run(server, admin, worker, make_task):

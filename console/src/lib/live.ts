@@ -45,6 +45,7 @@ function open(): void {
 	for (const type of ['task', 'run', 'worker'] as const) {
 		source.addEventListener(type, (event) => emit({ type, ...JSON.parse(event.data) } as LiveEvent))
 	}
+	source.addEventListener('reload', () => emit({ type: 'again' })) // events were left out
 	source.onerror = () => {
 		// The browser's own retries know no back-off and give up on an error status: ours do neither.
 		close()
