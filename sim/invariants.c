@@ -108,6 +108,56 @@ static void check_window(struct sim *sim, const struct ax_run *run, const struct
 			(long long)(run->create_time - run->trigger_time), (long long)window_ms);
 }
 
+/* Every run that failed has its failure, and every failure is counted into its group once (I15). No run is old enough
+ * to be forgotten here. */
+static void check_failures(struct sim *sim)
+{
+	const struct ax_run *run;
+	const struct ax_failure *failure;
+	const struct ax_failure_group *group;
+	int64_t failed = 0, written = 0, folded = 0, counted = 0;
+	EACH (run, sim, &ax_run_row)
+		failed += ax_run_has_failed(run);
+	EACH (failure, sim, &ax_failure_row) {
+		written++;
+		folded += failure->folded;
+	}
+	EACH (group, sim, &ax_failure_group_row)
+		counted += group->count;
+	if (failed != written)
+		sim_fail(sim, "I15 %lld runs failed, %lld failures are written", (long long)failed, (long long)written);
+	if (folded != counted)
+		sim_fail(sim, "I15 %lld failures are folded, the groups count %lld", (long long)folded,
+			(long long)counted);
+}
+
+/* A group's spread and its newest failure are those of its failures (I15). In calm times all are folded. */
+static void check_failure_groups(struct sim *sim)
+{
+	const struct ax_failure *failure;
+	const struct ax_failure_group *group;
+	const struct ax_failure_spread *spread;
+	EACH (failure, sim, &ax_failure_row)
+		if (!failure->folded)
+			sim_fail(sim, "I15 the failure of run %lld was never folded", (long long)failure->gid);
+	EACH (group, sim, &ax_failure_group_row) {
+		int64_t n = 0, by_version = 0, by_worker = 0, last = 0;
+		EACH (failure, sim, &ax_failure_row)
+			if (failure->fingerprint == group->fingerprint &&
+				strcmp(failure->group_key, group->group_key) == 0) {
+				n++;
+				last = AX_MAX(last, failure->time);
+			}
+		EACH (spread, sim, &ax_failure_spread_row)
+			if (spread->failure_id == group->id)
+				*(spread->worker[0] == '\0' ? &by_version : &by_worker) += spread->count;
+		if (n != group->count || n != by_version || n != by_worker || last != group->last_seen_time)
+			sim_fail(sim, "I15 failure group %lld counts %lld (%lld by version, %lld by worker) of %lld",
+				(long long)group->id, (long long)group->count, (long long)by_version,
+				(long long)by_worker, (long long)n);
+	}
+}
+
 /* No claim that breaks the overlap rule or the quota, nor of what was asked to stop or is too late: looked at when a
  * run enters a worker's hands. */
 static void check_claims(struct sim *sim)
@@ -148,6 +198,7 @@ void sim_check_step(struct sim *sim)
 	sim->commits_seen = ax_mem_store_commits(sim->mem);
 	check_quotas(sim);
 	check_claims(sim);
+	check_failures(sim);
 	check_runs(sim);
 }
 
@@ -294,4 +345,5 @@ void sim_check_end(struct sim *sim)
 	check_attempts(sim);
 	check_rest(sim);
 	check_fires(sim);
+	check_failure_groups(sim);
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/failure_acts.h"
 #include "app/groups.h"
 #include "app/runs.h"
 #include "app/tasks.h"
@@ -183,6 +184,24 @@ static void act_on_group(struct sim *sim, const struct ax_group *row)
 	(void)!ax_group_update(&sim->server.ctx, &group, &changed, NULL);
 }
 
+static void act_on_failures(struct sim *sim, const struct ax_failure_group *row)
+{
+	struct ax_failure_retry retry = { .id = row->id, .limit = sim_between(sim, 1, 5), .per_minute = 60 };
+	struct ax_failure_act act = {
+		.kind = (enum ax_failure_act_kind)sim_between(sim, 0, 3),
+		.id = row->id,
+		.by = "sim",
+		.reason = "",
+		.until_time = sim->now + sim->wall_step + sim_between(sim, 1, 120000),
+		.note = "a note",
+	};
+	struct ax_failure_group group;
+	if (sim_between(sim, 0, 1) == 0)
+		(void)!ax_failure_retry_all(&sim->server.ctx, &retry, NULL);
+	else
+		(void)!ax_failure_do(&sim->server.ctx, &act, &group, NULL);
+}
+
 static void act(struct sim *sim, void *arg)
 {
 	if (sim->calm)
@@ -199,7 +218,8 @@ static void act(struct sim *sim, void *arg)
 	const struct ax_task *task = draw_row(sim, &ax_task_row, false);
 	const struct ax_run *run = draw_row(sim, &ax_run_row, true);
 	const struct ax_group *group = draw_row(sim, &ax_group_row, false);
-	int64_t dice = sim_between(sim, 0, 19);
+	const struct ax_failure_group *failures = draw_row(sim, &ax_failure_group_row, false);
+	int64_t dice = sim_between(sim, 0, 20);
 	if (task == NULL || (dice < 2 && ax_mem_store_count(sim->mem, &ax_task_row) < SIM_TASKS_MAX))
 		create(sim);
 	else if (dice < 10)
@@ -208,6 +228,8 @@ static void act(struct sim *sim, void *arg)
 		act_on_run(sim, run->gid);
 	else if (dice < 19 && group != NULL)
 		act_on_group(sim, group);
+	else if (dice < 20 && failures != NULL)
+		act_on_failures(sim, failures);
 	else
 		(void)!ax_worker_drain(&sim->server.ctx, sim->workers[sim_between(sim, 0, SIM_WORKERS - 1)].name,
 			sim_between(sim, 0, 1) == 0, NULL);

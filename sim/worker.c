@@ -129,6 +129,18 @@ static void add_item(
 	};
 }
 
+/* A few kinds of failures, each time with other numbers; some say nothing. */
+static const char *message_of(struct sim *sim, const struct sim_result *result)
+{
+	long long number = result->gid % 65536;
+	char *text = sim_keep(sim, 64);
+	if (result->outcome == AX_OUTCOME_FAILED && number % 3 == 0)
+		snprintf(text, 64, "order %lld was not found", number);
+	else if (result->outcome == AX_OUTCOME_FAILED && number % 3 == 1)
+		snprintf(text, 64, "connection to 10.0.0.1:%lld refused", number);
+	return text;
+}
+
 static void forget_report(struct sim *sim, void *arg)
 {
 	struct sim_report *report = arg;
@@ -154,8 +166,10 @@ static void send_report(struct sim_worker *w)
 				add_item(report, AX_ITEM_PROGRESS, a->gid, a->fence, 0);
 		}
 	}
-	for (int i = 0; i < w->n_spool; i++)
+	for (int i = 0; i < w->n_spool; i++) {
 		add_item(report, AX_ITEM_RESULT, w->spool[i].gid, w->spool[i].fence, w->spool[i].outcome);
+		report->items[report->n - 1].message = message_of(sim, &w->spool[i]);
+	}
 	if (report->n == 0)
 		return;
 	report->worker = w;

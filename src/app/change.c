@@ -4,6 +4,7 @@
 
 #include "app/overlap.h"
 #include "app/schedule_next.h"
+#include "app/failures.h"
 #include "core/limits.h"
 #include "core/retry.h"
 
@@ -210,6 +211,8 @@ enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run
 		status = tx->ops->run_update(tx, run, run->rev, err);
 	if (status == AX_OK)
 		run->rev++;
+	if (status == AX_OK && (step.effects & AX_FX_END))
+		status = ax_failure_note(tx, run, err);
 	if (status == AX_OK && (step.effects & AX_FX_TAKE))
 		status = take_quota(tx, run, err);
 	if (status == AX_OK && (step.effects & AX_FX_END))

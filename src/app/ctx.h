@@ -28,6 +28,7 @@ struct ax_ctx {
 	int64_t hold_leases_until;
 	int64_t seen_ms;       /* now of the last tick: a gap shows here */
 	int64_t stuck_seen_ms; /* when the rare sweep was made last */
+	int64_t folded_ms;     /* when no failure was left to be counted into its group, last */
 };
 
 #endif

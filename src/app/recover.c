@@ -1,6 +1,7 @@
 #include "app/recover.h"
 
 #include "app/workers.h"
+#include "app/failures.h"
 #include "core/limits.h"
 
 struct pass {
@@ -59,18 +60,21 @@ enum ax_status ax_recover(struct ax_ctx *ctx, const char *version, struct ax_err
 	ctx->hold_leases_until = pass.now + AX_LEASE_MS;
 	ctx->seen_ms = 0;
 	ctx->stuck_seen_ms = 0;
+	ctx->folded_ms = 0;
 	return AX_OK;
 }
 
 static enum ax_status purge(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
-	int workers;
+	int workers, failures;
 	enum ax_status status = tx->ops->runs_purge(tx, pass->now - pass->keep_ms, AX_BATCH, &pass->deleted, err);
 	if (status == AX_OK)
 		status = ax_workers_purge(pass->ctx, tx, pass->now, &workers, err);
 	if (status == AX_OK)
-		pass->deleted += workers;
+		status = ax_failures_retain(pass->ctx, tx, pass->now, pass->keep_ms, &failures, err);
+	if (status == AX_OK)
+		pass->deleted += workers + failures;
 	if (status == AX_OK)
 		status = tx->ops->idem_purge(tx, pass->now, err);
 	return status == AX_OK ? tx->ops->tokens_expire(tx, pass->now, NULL, err) : status;

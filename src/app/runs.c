@@ -5,6 +5,7 @@
 
 #include "app/birth.h"
 #include "app/change.h"
+#include "app/failures.h"
 #include "app/schedule_next.h"
 #include "app/worker_seen.h"
 #include "core/limits.h"
@@ -77,6 +78,20 @@ static enum ax_status open_task(struct ax_tx *tx, int64_t id, struct ax_task *re
 	return status;
 }
 
+enum ax_status ax_run_repeat(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *old, const struct ax_task *task,
+	const char *key, int64_t due, int64_t now, struct ax_run *ret, struct ax_err *err)
+{
+	struct ax_run run = ax_run_make(ctx, task, AX_KIND_MANUAL, key, due, now);
+	run.params = old->params;
+	run.rerun_of = old->gid;
+	enum ax_status status =
+		due <= now ? ax_run_add_waiting(ctx, tx, task, &run, err) : ax_run_add_pending(ctx, tx, &run, err);
+	if (status == AX_OK)
+		status = ax_failure_rerun(tx, old->gid, run.gid, err);
+	*ret = run;
+	return status;
+}
+
 static enum ax_status rerun(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
@@ -96,12 +111,7 @@ static enum ax_status rerun(struct ax_tx *tx, void *arg, struct ax_err *err)
 	}
 	if (status != AX_OK)
 		return status;
-	struct ax_run run = ax_run_make(pass->ctx, &task, AX_KIND_MANUAL, pass->text, pass->now, pass->now);
-	run.params = old.params;
-	run.rerun_of = old.gid;
-	status = ax_run_add_waiting(pass->ctx, tx, &task, &run, err);
-	*pass->ret = run;
-	return status;
+	return ax_run_repeat(pass->ctx, tx, &old, &task, pass->text, pass->now, pass->now, pass->ret, err);
 }
 
 enum ax_status ax_run_rerun(struct ax_ctx *ctx, int64_t gid, const char *key, struct ax_run *ret, struct ax_err *err)

@@ -17,6 +17,10 @@ enum ax_status ax_run_retry_now(struct ax_ctx *ctx, int64_t gid, struct ax_run *
 enum ax_status ax_run_rerun(
 	struct ax_ctx *ctx, int64_t gid, const char *key, struct ax_run *ret, struct ax_err *err) AX_MUST_USE;
 
+/* The same inside the caller's transaction, due at `due`. AX_EXISTS when the key was used. */
+enum ax_status ax_run_repeat(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *old, const struct ax_task *task,
+	const char *key, int64_t due, int64_t now, struct ax_run *ret, struct ax_err *err) AX_MUST_USE;
+
 enum ax_missed_action { AX_MISSED_RUN, AX_MISSED_RUN_ALL, AX_MISSED_DISMISS };
 
 /* A person's decision about a MISSED run: run its newest fire, run all (at most AX_FIRE_ALL_MAX, oldest first, one

@@ -4,6 +4,7 @@
 
 #include "app/birth.h"
 #include "app/change.h"
+#include "app/failures.h"
 #include "app/fire.h"
 #include "app/schedule_next.h"
 #include "core/limits.h"
@@ -11,6 +12,7 @@
 enum {
 	GAP_MS = 10000, /* a server that did not tick for this long was away */
 	RARE_SWEEP_MS = 30000,
+	FOLD_MS = 1000,
 	ROUNDS = 2, /* batches one call takes before it lets others at the store */
 };
 
@@ -131,6 +133,12 @@ static enum ax_status find_next(struct ax_tx *tx, void *arg, struct ax_err *err)
 	return status;
 }
 
+static enum ax_status fold_failures(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	return ax_failures_fold(pass->ctx, tx, pass->now, &pass->taken, err);
+}
+
 /* Runs a batch transaction until it finds less than a batch. */
 static enum ax_status repeat(struct pass *pass, ax_tx_fn fn, struct ax_err *err)
 {
@@ -166,5 +174,11 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		status = ax_store_run(ctx->store, ctx->arena, find_next, ret_next_ms, err);
 	if (status == AX_OK)
 		ctx->seen_ms = pass.now;
+	/* last, for nothing else waits for it */
+	if (status == AX_OK && (pass.now - ctx->folded_ms >= FOLD_MS || pass.now < ctx->folded_ms)) {
+		status = repeat(&pass, fold_failures, err);
+		if (pass.taken < AX_BATCH)
+			ctx->folded_ms = pass.now;
+	}
 	return status;
 }

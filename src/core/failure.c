@@ -5,6 +5,11 @@
 
 #include "base/attr.h"
 
+bool ax_run_has_failed(const struct ax_run *run)
+{
+	return run->fence > 0 && (run->status == AX_RUN_FAILED || run->status == AX_RUN_TIMEOUT);
+}
+
 struct ax_failure ax_failure_of(const struct ax_run *run, const struct ax_fingerprint *print)
 {
 	return (struct ax_failure){

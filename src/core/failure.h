@@ -77,6 +77,9 @@ struct ax_failure_hour {
 	int64_t count;
 };
 
+/* Did its last attempt fail, time out or get lost? */
+bool ax_run_has_failed(const struct ax_run *run);
+
 /* The row of a run that has just ended as FAILED or TIMEOUT. Borrows from the run and from `print`. */
 struct ax_failure ax_failure_of(const struct ax_run *run, const struct ax_fingerprint *print);
 

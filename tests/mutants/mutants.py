@@ -15,6 +15,7 @@ def mutant(name, why, *edits):
 
 BIRTH, CHANGE, DISPATCH, FIRE = "src/app/birth.c", "src/app/change.c", "src/app/dispatch.c", "src/app/fire.c"
 OVERLAP, SCHEDULE_NEXT = "src/app/overlap.c", "src/app/schedule_next.c"
+FAILURES = "src/app/failures.c"
 INGEST, TASKS, TICK = "src/app/ingest.c", "src/app/tasks.c", "src/app/tick.c"
 FSM, GID = "src/core/run_fsm.c", "src/core/gid.c"
 
@@ -85,6 +86,15 @@ MUTANTS = [
            (OVERLAP, "\t\t*ret = live - held < most_live(task);\n", "\t\t*ret = true;\n")),
     mutant("cancelled-is-tried-again", "what was asked to stop is not tried again",
            (CHANGE, "\t} else if (run->cancel != AX_CANCEL_NONE) {", "\t} else if (false) {")),
+    # ---- failures
+    mutant("failure-not-written", "every run that failed is counted",
+           (CHANGE, "\t\tstatus = ax_failure_note(tx, run, err);\n", "\t\tstatus = AX_OK;\n")),
+    mutant("failure-folded-again", "every failure is counted once",
+           (FAILURES, "return status == AX_OK ? tx->ops->failure_set_folded(tx, failure->gid, err) : status;",
+            "return status;")),
+    mutant("failure-fold-loses-group", "a group's count is written with the failures that it counts",
+           (FAILURES, "\t\tstatus = tx->ops->failure_group_update(tx, &heap->group, heap->group.rev, err);\n",
+            "\t\tstatus = AX_OK;\n")),
     # ---- gids
     mutant("gid-mark-not-stored", "a restarted server makes no gid twice",
            (BIRTH, "\t\tservers.at[i].gid_high_ms = AX_MAX(servers.at[i].gid_high_ms, mark->high_ms);\n", "")),
