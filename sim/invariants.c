@@ -89,6 +89,31 @@ static void check_quotas(struct sim *sim)
 	}
 }
 
+/* What overran or stalls is said by exactly one open alert, and by none once it is over (I15). */
+static void check_watch(struct sim *sim)
+{
+	const struct ax_run *run;
+	const struct ax_alert *alert;
+	int64_t late = 0, stalled = 0;
+	EACH (run, sim, &ax_run_row) {
+		bool live = !ax_run_is_terminal(run->status);
+		late += live && run->overran;
+		stalled += live && run->stalled;
+		if (!live && run->watch_time != 0)
+			sim_fail(sim, "I15 run %lld ended and is watched", (long long)run->gid);
+		if (run->stalled && run->status != AX_RUN_RUNNING)
+			sim_fail(sim, "I15 run %lld is %s and stalled", (long long)run->gid,
+				ax_run_state_name(run->status));
+	}
+	EACH (alert, sim, &ax_alert_row) {
+		late -= alert->state == AX_ALERT_OPEN && alert->rule == AX_ALERT_LATE_FINISH;
+		stalled -= alert->state == AX_ALERT_OPEN && alert->rule == AX_ALERT_STALLED;
+	}
+	if (late != 0 || stalled != 0)
+		sim_fail(sim, "I15 %lld late and %lld stalled runs have no alert, or alerts no run", (long long)late,
+			(long long)stalled);
+}
+
 static const struct ax_task *find_task(struct sim *sim, int64_t id)
 {
 	const struct ax_task *task;
@@ -199,6 +224,7 @@ void sim_check_step(struct sim *sim)
 	check_quotas(sim);
 	check_claims(sim);
 	check_failures(sim);
+	check_watch(sim);
 	check_runs(sim);
 }
 

@@ -71,6 +71,9 @@ static struct ax_task_def draw_def(struct sim *sim, const char *name)
 	def.retry_delays = "5 0 60";
 	def.retry_jitter_percent = sim_between(sim, 0, 100);
 	def.retry_on = sim_between(sim, 0, 3) == 0 ? "0-1" : "";
+	def.expected_seconds = sim_between(sim, 0, 2) == 0 ? sim_between(sim, 1, 30) : 0;
+	def.must_end_by = sim_between(sim, 0, 2) == 0 ? text(sim, "00:%02lld", (long long)sim_between(sim, 0, 59)) : "";
+	def.stall_seconds = sim_between(sim, 0, 2) == 0 ? sim_between(sim, 1, 60) : 0;
 	def.priority = sim_between(sim, 1, 10);
 	def.overlap = (enum ax_overlap)sim_between(sim, 0, 3);
 	def.overlap_max = sim_between(sim, 1, 4);

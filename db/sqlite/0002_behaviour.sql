@@ -152,3 +152,18 @@ ALTER TABLE ax_task_version ADD COLUMN retry_cap_seconds INTEGER NOT NULL DEFAUL
 ALTER TABLE ax_task_version ADD COLUMN retry_delays TEXT NOT NULL DEFAULT '';
 ALTER TABLE ax_task_version ADD COLUMN retry_jitter_percent INTEGER NOT NULL DEFAULT 10;
 ALTER TABLE ax_task_version ADD COLUMN retry_on TEXT NOT NULL DEFAULT '';
+
+-- By when a run should be done, and whether it moves.
+
+ALTER TABLE ax_task ADD COLUMN expected_seconds INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN must_end_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task ADD COLUMN stall_seconds INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_version ADD COLUMN expected_seconds INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_version ADD COLUMN must_end_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task_version ADD COLUMN stall_seconds INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_log ADD COLUMN progress_time INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_log ADD COLUMN must_end_time INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_log ADD COLUMN watch_time INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_log ADD COLUMN overran INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_log ADD COLUMN stalled INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX ax_task_log_watch ON ax_task_log (watch_time, gid) WHERE status < 10 AND watch_time > 0;

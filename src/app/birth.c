@@ -4,6 +4,7 @@
 
 #include "app/overlap.h"
 #include "core/limits.h"
+#include "core/watch.h"
 
 enum { GIDS_PER_TRANSACTION = 50000 };
 
@@ -46,10 +47,21 @@ static const char *make_trace_id(struct ax_ctx *ctx)
 	return ax_sprintf(ctx->arena, "%016" PRIx64 "%016" PRIx64, ax_rand_u64(ctx->rand), ax_rand_u64(ctx->rand) | 1);
 }
 
+/* By when a run that is due then must have ended; 0 = any time. */
+static int64_t must_end_time(struct ax_ctx *ctx, const struct ax_task_def *def, int64_t trigger_time)
+{
+	int minutes;
+	const struct ax_tz *tz = ax_zones_find(ctx->zones, def->time_zone);
+	if (tz == NULL || !ax_clock_parse(def->must_end_by, &minutes))
+		return 0;
+	return ax_clock_next(tz, minutes, trigger_time);
+}
+
 struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum ax_run_kind kind, const char *key,
 	int64_t trigger_time, int64_t now)
 {
 	int64_t gid = ax_gid_next(&ctx->gids, now);
+	int64_t must_end = must_end_time(ctx, &task->def, trigger_time);
 	return (struct ax_run){
 		.gid = gid,
 		.task_id = task->id,
@@ -71,6 +83,8 @@ struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum a
 		.trace_id = make_trace_id(ctx),
 		.progress_msg = "",
 		.progress_percent = -1,
+		.must_end_time = must_end,
+		.watch_time = must_end,
 	};
 }
 
@@ -90,6 +104,8 @@ enum ax_status ax_run_add_due(struct ax_ctx *ctx, struct ax_tx *tx, const struct
 	bool room, struct ax_err *err)
 {
 	run->status = AX_RUN_WAITING;
+	if (run->made_up) /* its time is past, and a person chose this one */
+		run->must_end_time = run->watch_time = 0;
 	run->hold = ax_hold_of(task, run, room);
 	return store_new(ctx, tx, run, err);
 }
@@ -116,6 +132,7 @@ enum ax_status ax_run_add_ended(struct ax_ctx *ctx, struct ax_tx *tx, const stru
 	run->reason = reason;
 	run->result_msg = message;
 	run->end_time = run->create_time;
+	run->watch_time = 0;
 	enum ax_status status = store_new(ctx, tx, run, err);
 	if (status == AX_OK)
 		status = tx->ops->task_last_run(

@@ -2,20 +2,14 @@
 
 #include <string.h>
 
-#include "app/overlap.h"
-#include "app/schedule_next.h"
 #include "app/failures.h"
+#include "app/overlap.h"
+#include "app/run_def.h"
+#include "app/schedule_next.h"
+#include "app/watch.h"
 #include "core/limits.h"
 #include "core/retry.h"
-
-enum ax_status ax_run_def(struct ax_tx *tx, const struct ax_run *run, struct ax_task_def *ret, struct ax_err *err)
-{
-	struct ax_task_version v;
-	enum ax_status status = tx->ops->task_version_get(tx, run->task_id, run->version, &v, err);
-	if (status == AX_OK)
-		*ret = v.def;
-	return status;
-}
+#include "core/watch.h"
 
 /* The row of an attempt that is over, as the run says it. */
 static struct ax_attempt attempt_of(const struct ax_run *run, const struct ax_change *change, int64_t now)
@@ -71,6 +65,8 @@ static void begin_running(struct ax_run *run, const struct ax_task_def *def, int
 	run->accepted = true;
 	run->start_time = now;
 	run->heartbeat_time = now;
+	run->progress_time = now;
+	run->watch_time = ax_watch_next(run, def);
 	run->limit_time = 0;
 	run->deadline_time = now + AX_LEASE_MS;
 	if (def->timeout_seconds > 0) {
@@ -207,6 +203,8 @@ enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run
 		run->cancel = AX_MAX(run->cancel, AX_CANCEL_ASKED);
 	if (status == AX_OK)
 		status = enter_state(ctx, tx, run, from, now, err);
+	if (status == AX_OK)
+		status = ax_watch_changed(ctx, tx, run, now, err);
 	if (status == AX_OK)
 		status = tx->ops->run_update(tx, run, run->rev, err);
 	if (status == AX_OK)

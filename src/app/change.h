@@ -22,9 +22,6 @@ struct ax_change {
 enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const struct ax_change *change,
 	int64_t now, struct ax_err *err);
 
-/* The definition that a run executes: the snapshot of its version. */
-enum ax_status ax_run_def(struct ax_tx *tx, const struct ax_run *run, struct ax_task_def *ret, struct ax_err *err);
-
 /* The attempt ended with what the worker said: success, a retry, or the end. */
 enum ax_status ax_change_result(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, struct ax_change *said,
 	int64_t now, struct ax_err *err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/change.h"
+#include "app/run_def.h"
 #include "core/limits.h"
 
 /* A parked poll as one group sees it. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/change.h"
+#include "app/watch.h"
 #include "core/limits.h"
 
 struct pass {
@@ -133,10 +134,9 @@ static enum ax_status take_progress(
 	struct pass *pass, struct ax_tx *tx, struct ax_run *run, struct ax_item *item, struct ax_err *err)
 {
 	item->verdict = AX_VERDICT_APPLIED;
-	run->progress_percent = item->percent;
-	run->progress_msg = item->message;
+	enum ax_status status = ax_watch_progress(pass->ctx, tx, run, item->percent, item->message, pass->now, err);
 	pass->ctx->notify->ops->run_changed(pass->ctx->notify, run);
-	return tx->ops->run_update(tx, run, run->rev, err);
+	return status == AX_OK ? tx->ops->run_update(tx, run, run->rev, err) : status;
 }
 
 /* An item of the attempt that the run is at, while a worker holds it. */

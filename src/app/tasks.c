@@ -12,6 +12,7 @@
 #include "core/limits.h"
 #include "core/retry.h"
 #include "core/task_def.h"
+#include "core/watch.h"
 
 enum { TEN_YEARS_MS_IN_S = 315576000 };
 
@@ -89,6 +90,14 @@ static enum ax_status check_retries(const struct ax_task_def *def, struct ax_err
 	return ax_retry_on_check(def->retry_on, err);
 }
 
+static enum ax_status check_promises(const struct ax_task_def *def, struct ax_err *err)
+{
+	int minutes;
+	if (def->must_end_by[0] != '\0' && !ax_clock_parse(def->must_end_by, &minutes))
+		return ax_fail(err, AX_INVALID, "must_end_by", "write a time of the day from 00:00 to 23:59");
+	return AX_OK;
+}
+
 enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, struct ax_err *err)
 {
 	enum ax_status status = check_name(def, err);
@@ -100,6 +109,8 @@ enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, 
 		status = ax_def_check_ranges(def, err);
 	if (status == AX_OK)
 		status = check_retries(def, err);
+	if (status == AX_OK)
+		status = check_promises(def, err);
 	if (status == AX_OK)
 		status = check_line("owner", def->owner, 0, AX_NAME_MAX, err);
 	if (status == AX_OK)

@@ -1,3 +1,4 @@
+#include "app/watch.h"
 #include "app/tick.h"
 
 #include <inttypes.h>
@@ -90,6 +91,12 @@ static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err
 	return status;
 }
 
+static enum ax_status watch_runs(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	return ax_watch_sweep(pass->ctx, tx, pass->now, &pass->taken, err);
+}
+
 /* @after tasks that a crash of an older version or an edit left without a next fire. */
 static enum ax_status free_stuck(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
@@ -166,6 +173,8 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		status = repeat(&pass, fire_tasks, err);
 	if (status == AX_OK)
 		status = repeat(&pass, sweep_runs, err);
+	if (status == AX_OK)
+		status = repeat(&pass, watch_runs, err);
 	if (status == AX_OK && (pass.now - ctx->stuck_seen_ms > RARE_SWEEP_MS || pass.now < ctx->stuck_seen_ms)) {
 		status = repeat(&pass, free_stuck, err);
 		ctx->stuck_seen_ms = pass.now;

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "app/change.h"
+#include "app/run_def.h"
 #include "app/why_case.h"
 #include "core/limits.h"
 

@@ -14,7 +14,7 @@ enum ax_alert_rule {
 	AX_ALERT_FAILED = 1,        /* a run ended FAILED or TIMEOUT; episode: the task's id */
 	AX_ALERT_MISSED = 2,        /* fires were missed and wait for a person; episode: the task's id */
 	AX_ALERT_LATE = 3,          /* given to a worker, or still waiting, too long after its time; the task's id */
-	AX_ALERT_LATE_FINISH = 4,   /* not done by when it should be; the task's id */
+	AX_ALERT_LATE_FINISH = 4,   /* not done by when it should be; the run's gid */
 	AX_ALERT_STALLED = 5,       /* alive, and makes no progress; the run's gid */
 	AX_ALERT_ABSENCE = 6,       /* no success for too long; the task's id */
 	AX_ALERT_BACKLOG = 7,       /* too many runs of a group wait for too long; "" */

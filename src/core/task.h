@@ -114,8 +114,13 @@ struct ax_run {
 	const char *params; /* JSON text of the trigger, or "" */
 	const char *trace_id;
 	const char *progress_msg;
-	int64_t progress_percent;                     /* -1 = none reported */
-	int64_t rerun_of;                             /* gid or 0 */
+	int64_t progress_percent; /* -1 = none reported */
+	int64_t progress_time;    /* when it changed last in this attempt; its start at first */
+	int64_t must_end_time;    /* must_end_by of the task, for this run; 0 = none */
+	int64_t watch_time;       /* when it would overrun or stall; 0 = nothing to watch */
+	bool overran;             /* took longer than expected_seconds, or was not done at must_end_time */
+	bool stalled;             /* alive without new progress for stall_seconds */
+	int64_t rerun_of;         /* gid or 0 */
 	int64_t covers_from, covers_to, covers_count; /* fires that this run stands for besides its own */
 	bool made_up;                                 /* a person ran a missed fire */
 };

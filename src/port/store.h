@@ -275,6 +275,9 @@ struct ax_tx_ops {
 	/* Live runs with 0 < deadline_time ≤ until, earliest first, locked; rows that others hold are left out. */
 	enum ax_status (*runs_overdue)(
 		struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret, struct ax_err *err);
+	/* Live runs with 0 < watch_time ≤ until, earliest first, locked; rows that others hold are left out. */
+	enum ax_status (*runs_watched)(
+		struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret, struct ax_err *err);
 	enum ax_status (*run_next_deadline)(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err); /* 0 = none */
 	/* Runs given out to a worker, by gid. */
 	enum ax_status (*runs_of_worker)(

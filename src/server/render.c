@@ -198,8 +198,12 @@ static void render_result(struct ax_json *json, const struct ax_run *run)
 		else
 			ax_json_int(json, "percent", run->progress_percent);
 		ax_json_str(json, "message", run->progress_msg);
+		ax_json_time(json, "time", run->progress_time);
 		ax_json_obj_end(json);
 	}
+	ax_json_time(json, "must_end_time", run->must_end_time);
+	ax_json_bool(json, "overran", run->overran);
+	ax_json_bool(json, "stalled", run->stalled);
 	bool ended_attempt = run->ended_by_worker;
 	if (ended_attempt)
 		ax_json_int(json, "result_code", run->result_code);

@@ -32,7 +32,7 @@ def test_every_field_is_kept(admin, unique):
         "task_name": unique, "cron_expr": "30 2 * * *", "dialect": "unix", "time_zone": "Europe/Berlin", "executor_key": "report.daily",
         "biz_param": {"a": [1, 2.5, None, True, "ü\n"], "big": 9007199254740993}, "timeout_seconds": 0, "grace_seconds": 30,
         "retry_count": 0, "retry_backoff": "list", "retry_delay_seconds": 7, "retry_cap_seconds": 9, "retry_delays": [0, 5, 86400],
-        "retry_jitter_percent": 0, "retry_on": "0, 75,500-599", "priority": 10, "overlap": "allow", "overlap_max": 7, "misfire": "fire_all", "window_seconds": 0,
+        "retry_jitter_percent": 0, "retry_on": "0, 75,500-599", "priority": 10, "expected_seconds": 30, "must_end_by": "06:00", "stall_seconds": 600, "overlap": "allow", "overlap_max": 7, "misfire": "fire_all", "window_seconds": 0,
         "on_lost": "fail", "lost_limit": 0, "on_unreachable": "continue", "start": "confirmed", "owner": "ö" * 128,
         "notes": "n" * 4000, "status": "created"}
     task = admin.post("/api/v1/tasks", fields).ok(201)
@@ -59,6 +59,7 @@ BAD = [
     ({"retry_backoff": "linear"}, "retry_backoff"), ({"retry_backoff": "list"}, "retry_delays"), ({"retry_delay_seconds": 0}, "retry_delay_seconds"),
     ({"retry_delays": [1] * 21}, "retry_delays"), ({"retry_delays": [86401]}, "retry_delays"), ({"retry_delays": ["5"]}, "retry_delays"),
     ({"retry_delays": 5}, "retry_delays"), ({"retry_jitter_percent": 101}, "retry_jitter_percent"), ({"retry_on": "5xx"}, "retry_on"),
+    ({"must_end_by": "6:00"}, "must_end_by"), ({"must_end_by": "24:00"}, "must_end_by"), ({"expected_seconds": -1}, "expected_seconds"),
     ({"priority": 0}, "priority"), ({"priority": 11}, "priority"), ({"overlap": "maybe"}, "overlap"), ({"overlap_max": 0}, "overlap_max"),
     ({"misfire": 1}, "misfire"), ({"window_seconds": 86401}, "window_seconds"), ({"lost_limit": 21}, "lost_limit"),
     ({"on_lost": "ignore"}, "on_lost"), ({"on_unreachable": ""}, "on_unreachable"), ({"start": False}, "start"),

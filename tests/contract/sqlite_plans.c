@@ -170,6 +170,7 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(runs_held, 1, 20, &runs);
 	OK(runs_claimable, "g", "x", 20, &runs);
 	OK(runs_overdue, 100, 20, &runs);
+	OK(runs_watched, 100, 20, &runs);
 	OK(run_next_deadline, &number);
 	OK(runs_of_worker, "w1", 20, &runs);
 	OK(runs_to_stop, "w1", 20, &runs);

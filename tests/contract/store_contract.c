@@ -498,7 +498,7 @@ TX_TEST(test_run_update)
 {
 	static const char *const kept[] = { "gid", "task_id", "kind", "fire_key", "shard", "group_key", "executor_key",
 		"version", "trigger_time", "create_time", "rank", "priority", "params", "trace_id", "rerun_of",
-		"made_up", NULL };
+		"made_up", "must_end_time", NULL };
 	struct ax_run old = plain_run(10, 1), new, wanted, out;
 	old.rev = 6;
 	OK(run_insert, &old);
@@ -707,6 +707,26 @@ TX_TEST(test_overdue_runs)
 	OK(runs_overdue, 989, 2, &runs);
 	ASSERT_GIDS(runs, 14, 13);
 	OK(runs_overdue, 985, 2, &runs);
+	assert_int_equal(runs.n, 0);
+}
+
+TX_TEST(test_runs_watched)
+{
+	static const enum ax_run_state states[] = { AX_RUN_WAITING, AX_RUN_RUNNING, AX_RUN_SUCCESS, AX_RUN_PENDING };
+	struct ax_runs runs;
+	for (int i = 0; i < 4; i++) {
+		struct ax_run run = plain_run(1 + i, 1);
+		run.status = states[i];
+		run.watch_time = i == 0 ? 0 : 500 - i;
+		OK(run_insert, &run);
+	}
+	OK(runs_watched, 499, 10, &runs);
+	ASSERT_GIDS(runs, 4, 2);
+	OK(runs_watched, 497, 10, &runs);
+	ASSERT_GIDS(runs, 4);
+	OK(runs_watched, 499, 1, &runs);
+	ASSERT_GIDS(runs, 4);
+	OK(runs_watched, 496, 10, &runs);
 	assert_int_equal(runs.n, 0);
 }
 
@@ -1769,6 +1789,7 @@ int main(int argc, char **argv)
 		TEST(test_lists_of_a_task),
 		TEST(test_runs_are_claimed_by_rank),
 		TEST(test_overdue_runs),
+		TEST(test_runs_watched),
 		TEST(test_runs_of_a_worker),
 		TEST(test_run_counts),
 		TEST(test_run_filters),

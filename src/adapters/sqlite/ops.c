@@ -231,6 +231,12 @@ enum ax_status ax_sqlite_runs_overdue(
 	return list_runs(tx, AX_SQL_RUNS_OVERDUE, ARGS(NUM(until), LIM(limit)), ret_runs, err);
 }
 
+enum ax_status ax_sqlite_runs_watched(
+	struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	return list_runs(tx, AX_SQL_RUNS_WATCHED, ARGS(NUM(until), LIM(limit)), ret_runs, err);
+}
+
 enum ax_status ax_sqlite_run_next_deadline(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)
 {
 	return ax_sql_numbers(tx, AX_SQL_RUN_NEXT_DEADLINE, NONE, ret_time, 1, err);

@@ -123,6 +123,14 @@ static int run_by_worker(const void *a, const void *b)
 	return 0;
 }
 
+static int run_by_watch(const void *a, const void *b)
+{
+	ROWS(ax_run);
+	THEN(watch_time);
+	THEN(gid);
+	return 0;
+}
+
 static int run_by_end(const void *a, const void *b)
 {
 	ROWS(ax_run);
@@ -160,6 +168,11 @@ static bool run_is_waiting(const void *row)
 static bool run_has_deadline(const void *row)
 {
 	return run_is_live(row) && ((const struct ax_run *)row)->deadline_time > 0;
+}
+
+static bool run_is_watched(const void *row)
+{
+	return run_is_live(row) && ((const struct ax_run *)row)->watch_time > 0;
 }
 
 static bool run_is_given_out(const void *row)
@@ -484,6 +497,7 @@ static const struct ax_mem_index run_indexes[] = {
 	[AX_MEM_RUN_HELD_BY_TASK] = { run_by_task, run_is_held, NULL },
 	[AX_MEM_RUN_WAITING] = { run_by_rank, run_is_waiting, NULL },
 	[AX_MEM_RUN_DEADLINE] = { run_by_deadline, run_has_deadline, NULL },
+	[AX_MEM_RUN_WATCHED] = { run_by_watch, run_is_watched, NULL },
 	[AX_MEM_RUN_GIVEN] = { run_by_worker, run_is_given_out, NULL },
 	[AX_MEM_RUN_ENDED] = { run_by_end, run_has_ended, NULL },
 };

@@ -133,6 +133,17 @@ enum ax_status ax_mem_runs_overdue(
 	return AX_MEM_GIVE(walk, ret_runs);
 }
 
+enum ax_status ax_mem_runs_watched(
+	struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_WATCHED, &(struct ax_run){ 0 });
+	const struct ax_run *run;
+	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->watch_time <= until)
+		ax_mem_keep(&walk, run);
+	return AX_MEM_GIVE(walk, ret_runs);
+}
+
 enum ax_status ax_mem_run_next_deadline(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)
 {
 	(void)err;

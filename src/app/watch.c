@@ -1,0 +1,108 @@
+#include "app/watch.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "app/alerts.h"
+#include "app/run_def.h"
+#include "core/limits.h"
+#include "core/watch.h"
+
+/* Each run has episodes of its own. */
+static const char *episode_of(struct ax_ctx *ctx, const struct ax_run *run)
+{
+	return ax_sprintf(ctx->arena, "%" PRId64, run->gid);
+}
+
+static enum ax_status tell(struct ax_ctx *ctx, struct ax_tx *tx, enum ax_alert_rule rule, const struct ax_run *run,
+	const struct ax_task_def *def, int64_t value, int64_t bound, int64_t now, struct ax_err *err)
+{
+	struct ax_alert_event event = {
+		.rule = rule,
+		.group_key = run->group_key,
+		.episode = episode_of(ctx, run),
+		.task_id = run->task_id,
+		.gid = run->gid,
+		.subject = def->task_name,
+		.detail = run->progress_msg,
+		.value = value,
+		.bound = bound,
+		.count = 1,
+	};
+	return ax_alert_raise(ctx, tx, &event, now, err);
+}
+
+static enum ax_status end_stall(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const char *note, int64_t now, struct ax_err *err)
+{
+	if (!run->stalled)
+		return AX_OK;
+	run->stalled = false;
+	return ax_alert_resolve(ctx, tx, AX_ALERT_STALLED, run->group_key, episode_of(ctx, run), note, now, err);
+}
+
+enum ax_status ax_watch_changed(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, int64_t now, struct ax_err *err)
+{
+	if (run->status == AX_RUN_RUNNING) /* its watch began with the attempt */
+		return AX_OK;
+	bool ended = ax_run_is_terminal(run->status);
+	run->watch_time = ended || run->overran ? 0 : run->must_end_time;
+	enum ax_status status = end_stall(ctx, tx, run, "the attempt is over", now, err);
+	if (status == AX_OK && ended && run->overran)
+		status = ax_alert_resolve(
+			ctx, tx, AX_ALERT_LATE_FINISH, run->group_key, episode_of(ctx, run), "the run ended", now, err);
+	return status;
+}
+
+enum ax_status ax_watch_progress(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, int64_t percent,
+	const char *message, int64_t now, struct ax_err *err)
+{
+	bool moved = run->progress_percent != percent || strcmp(run->progress_msg, message) != 0;
+	run->progress_percent = percent;
+	run->progress_msg = message;
+	if (!moved)
+		return AX_OK;
+	run->progress_time = now;
+	struct ax_task_def def;
+	enum ax_status status = end_stall(ctx, tx, run, "it moves again", now, err);
+	if (status == AX_OK)
+		status = ax_run_def(tx, run, &def, err);
+	if (status == AX_OK)
+		run->watch_time = ax_watch_next(run, &def);
+	return status;
+}
+
+static enum ax_status look(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, int64_t now, struct ax_err *err)
+{
+	struct ax_task_def def;
+	enum ax_status status = ax_run_def(tx, run, &def, err);
+	if (status != AX_OK)
+		return status;
+	struct ax_watch_verdict verdict = ax_watch_look(run, &def, now);
+	if (verdict.overran) {
+		bool deadline = run->must_end_time != 0 && run->must_end_time <= now;
+		int64_t since = deadline ? run->must_end_time : run->start_time;
+		run->overran = true;
+		status = tell(ctx, tx, AX_ALERT_LATE_FINISH, run, &def, (now - since) / 1000,
+			deadline ? 0 : def.expected_seconds, now, err);
+	}
+	if (status == AX_OK && verdict.stalled) {
+		run->stalled = true;
+		status = tell(ctx, tx, AX_ALERT_STALLED, run, &def, (now - run->progress_time) / 1000,
+			def.stall_seconds, now, err);
+	}
+	run->watch_time = ax_watch_next(run, &def);
+	ctx->notify->ops->run_changed(ctx->notify, run);
+	return status == AX_OK ? tx->ops->run_update(tx, run, run->rev, err) : status;
+}
+
+enum ax_status ax_watch_sweep(struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_n, struct ax_err *err)
+{
+	struct ax_runs watched;
+	enum ax_status status = tx->ops->runs_watched(tx, now, AX_BATCH, &watched, err);
+	*ret_n = status == AX_OK ? watched.n : 0;
+	for (int i = 0; status == AX_OK && i < watched.n; i++)
+		status = look(ctx, tx, &watched.at[i], now, err);
+	return status;
+}
