@@ -217,6 +217,7 @@ static struct ax_failure_retry retry_all(struct world *w, int64_t limit)
 	return retry;
 }
 
+/* B018 */
 static void test_all_again_and_each_once(void **state)
 {
 	struct world *w = *state;

@@ -96,6 +96,7 @@ static void test_a_run_that_is_not_done_by_then_is_late_even_if_it_waits(void **
 	assert_int_equal(open_alerts(w, AX_ALERT_LATE_FINISH), 1);
 }
 
+/* B100 */
 static void test_an_attempt_that_makes_no_progress(void **state)
 {
 	struct world *w = *state;
