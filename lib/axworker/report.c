@@ -77,10 +77,15 @@ static void say_flag(struct batch *b, struct axw_attempt *a, bool due, enum item
 		say(b, a, type, 0, 0, json_object());
 }
 
-/* At most once a second, and once more at the end. */
+/* How long news of progress must wait: it is told at most once a second, and once more at the end. */
+static int64_t progress_wait_ms(const struct axw_attempt *a)
+{
+	return a->result_due ? 0 : AX_MAX(a->progress_said_ms + PROGRESS_MS - ax_boottime_ms(), 0);
+}
+
 static bool progress_may_go(const struct axw_attempt *a)
 {
-	return a->progress_due && (a->result_due || ax_boottime_ms() - a->progress_said_ms >= PROGRESS_MS);
+	return a->progress_due && progress_wait_ms(a) == 0;
 }
 
 static void say_texts(struct batch *b, struct axw_attempt *a)
@@ -213,8 +218,7 @@ void axw_report_stops(struct axw *w, json_t *stops)
 
 static bool has_more_to_say(const struct axw_attempt *a)
 {
-	return a->accepted_due || a->started_due || a->heartbeat_due || (a->result_due && !a->more_output) ||
-		progress_may_go(a) || a->out;
+	return a->accepted_due || a->started_due || a->heartbeat_due || (a->result_due && !a->more_output) || a->out;
 }
 
 static void clean_up(struct axw *w)
@@ -224,7 +228,7 @@ static void clean_up(struct axw *w)
 	uv_mutex_lock(&w->lock);
 	DL_FOREACH_SAFE2(w->dirty, a, next, dirty_next)
 	{
-		if (!has_more_to_say(a))
+		if (!has_more_to_say(a) && !a->progress_due)
 			axw_report_unmark(a);
 	}
 	uv_mutex_unlock(&w->lock);
@@ -325,10 +329,30 @@ void axw_report_now(struct axw *w)
 	w->report = axw_call(w, server, "report", body, REPORT_TIMEOUT_MS, answered, b);
 }
 
+/* When there is something to say: soon, but for progress alone, which may have to wait. */
+static uint64_t next_report_ms(struct axw *w)
+{
+	int64_t wait = PROGRESS_MS;
+	struct axw_attempt *a;
+	uv_mutex_lock(&w->lock);
+	DL_FOREACH2(w->dirty, a, dirty_next)
+	{
+		bool waits = a->progress_due && !has_more_to_say(a);
+		wait = AX_MIN(wait, waits ? progress_wait_ms(a) : SOON_MS);
+	}
+	uv_mutex_unlock(&w->lock);
+	return (uint64_t)AX_MAX(wait, SOON_MS);
+}
+
 void axw_report_soon(struct axw *w)
 {
-	if (!w->report && w->dirty && !uv_is_active((uv_handle_t *)&w->report_timer))
-		uv_timer_start(&w->report_timer, report_due, (uint64_t)SOON_MS, 0);
+	if (w->report || !w->dirty)
+		return;
+	uint64_t wait = next_report_ms(w);
+	bool set = uv_is_active((uv_handle_t *)&w->report_timer);
+	if (set && (w->report_backoff_ms > 0 || uv_timer_get_due_in(&w->report_timer) <= wait))
+		return;
+	uv_timer_start(&w->report_timer, report_due, wait, 0);
 }
 
 void axw_output_drop(struct axw_attempt *a)

@@ -477,7 +477,8 @@ static void on_request(struct ax_http_request *req, void *user)
 		if (ax_http_static_serve(&ax_console_files, req, NULL))
 			return;
 		if (match.allow[0] != '\0')
-			ax_front_problem(req, 405, "method_not_allowed", "", "this path has no such method", 0, match.allow);
+			ax_front_problem(
+				req, 405, "method_not_allowed", "", "this path has no such method", 0, match.allow);
 		else
 			ax_front_problem(req, 404, "not_found", "", "there is no such path", 0, "");
 		return;

@@ -116,8 +116,10 @@ static void look_at_tasks(uv_timer_t *timer)
 			hand_on_rest(t);
 		else if (!t->watch && !exec_is_locked(t->dir_fd)) /* adopted: not our child */
 			task_ended(t);
-		else
+		else {
+			exec_progress_look(t);
 			exec_output_hand_on(t, false);
+		}
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -79,6 +80,23 @@ static char **shim_argv(struct task *t, const struct exec_spec *spec, struct ax_
 	return argv;
 }
 
+/* The environment with AX_PROGRESS, where the process says how far it is. One that runs as another user cannot reach
+ * the folder and gets none. */
+static char **environment(struct task *t, const struct exec_spec *spec, struct ax_arena *arena)
+{
+	char dir[PATH_MAX];
+	if (spec->user.change || !realpath(t->dir, dir))
+		return spec->envp;
+	size_t n = 0;
+	while (spec->envp[n])
+		n++;
+	char **envp = ax_alloc_array(arena, n + 2, sizeof(char *));
+	memcpy(envp, spec->envp, n * sizeof(char *));
+	envp[n] = ax_sprintf(arena, "AX_PROGRESS=%s/%s", dir, EXEC_PROGRESS);
+	envp[n + 1] = NULL;
+	return envp;
+}
+
 /* posix_spawn, and never fork: this process may be large. */
 static int spawn_shim(struct task *t, const struct exec_spec *spec, int lock)
 {
@@ -99,7 +117,8 @@ static int spawn_shim(struct task *t, const struct exec_spec *spec, int lock)
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	int rc = posix_spawn(&t->pid, t->exec->shim, &files, &attr, shim_argv(t, spec, &arena), spec->envp);
+	int rc = posix_spawn(
+		&t->pid, t->exec->shim, &files, &attr, shim_argv(t, spec, &arena), environment(t, spec, &arena));
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
 	ax_arena_done(&arena);

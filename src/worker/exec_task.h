@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 #include <uv.h>
 #include "axworker.h"
 #include "base/arena.h"
@@ -15,6 +16,7 @@
 #include "sys/attempt_dir.h"
 
 enum { EXEC_PIECE = 64 << 10 };
+#define EXEC_PROGRESS "progress" /* in the attempt's folder; the process writes it */
 
 /* A piece of output that was handed on: to where it goes, and the number of the item after it. */
 struct piece {
@@ -32,6 +34,8 @@ struct task {
 	size_t n_noted;      /* pieces in the note */
 	struct piece *again; /* what an earlier process handed on and perhaps never delivered */
 	size_t n_again, at_again;
+	int percent; /* of the last progress that was seen */
+	struct timespec progress_seen;
 	pid_t pid;        /* of ax-exec; 0 when adopted or reaped */
 	uv_poll_t *watch; /* its pidfd */
 	int pidfd;
@@ -64,6 +68,9 @@ void exec_output_resume(struct task *task); /* after a restart: from the first p
 /* What is new. `all`: the task has ended; false when some of it was not taken, offer it again later. */
 bool exec_output_hand_on(struct task *task, bool all);
 void exec_output_last_line(struct task *task, char *out, size_t size);
+
+/* exec_progress.c: tells the server what the process wrote to its progress file, when it changed. */
+void exec_progress_look(struct task *task);
 
 /* exec_end.c */
 void exec_finish(struct task *task, const struct ax_attempt_status *status);

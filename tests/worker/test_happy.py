@@ -35,6 +35,18 @@ def test_script_with_environment(server, start_worker):
     assert server.output(gid) == "hi\n/tmp\nfrom stdin"
 
 
+def test_a_process_tells_its_progress(server, start_worker, tmp_path):
+    start_worker(server)
+    fifo = tmp_path / "go"
+    os.mkfifo(fifo)
+    script = f"""for words in "10% page one" "page two" "90" "101 x"; do echo "$words" >"$AX_PROGRESS"; read line <{fifo}; done"""
+    gid = server.give(param={"argv": ["/bin/sh", "-c", script]})
+    for percent, message in ((10, "page one"), (10, "page two"), (90, ""), (90, "101 x")):
+        wait_for(lambda: [(i["percent"], i.get("message", "")) for i in server.said(gid, "progress")][-1:] == [(percent, message)])
+        fifo.write_text("go\n")
+    assert server.result(gid)["outcome"] == "success"
+
+
 def test_empty_output_sends_nothing(server, start_worker):
     start_worker(server)
     gid = server.give(param={"argv": ["/bin/true"]})
