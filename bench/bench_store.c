@@ -143,7 +143,7 @@ static enum ax_status finish(struct ax_tx *tx, void *arg, struct ax_err *err)
 		run.deadline_time = 0;
 		run.result_msg = "done";
 		TRY(tx->ops->run_update(tx, &run, run.rev, err));
-		TRY(tx->ops->task_last_run(tx, run.task_id, run.gid, run.status, run.end_time, err));
+		TRY(tx->ops->task_last_run(tx, run.task_id, run.gid, run.status, run.end_time, run.end_time, err));
 	}
 	TRY(tx->ops->group_add_running(tx, "g", -work->claimed.n, err));
 	return tx->ops->worker_group_add_given(tx, "w", "g", -work->claimed.n, err);

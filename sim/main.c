@@ -1,4 +1,5 @@
 #include <getopt.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,7 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return 2;
 	}
+	mallopt(M_TRIM_THRESHOLD, 64 << 20); /* memory goes to and fro all the time */
 	for (int64_t seed = options.from; seed < options.from + options.seeds && failed < 5; seed++) {
 		run_seed(&sim, (uint64_t)seed, options.trace);
 		bool bad = sim.failed;

@@ -1,6 +1,18 @@
 -- The whole behaviour of tasks and runs: columns and tables added to those of 0001.
 
 -- Alerts: what is wrong, who is told, and what is to be told to whom.
+ALTER TABLE ax_task ADD COLUMN late_seconds INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN absence_seconds INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN absence_time INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_version ADD COLUMN late_seconds INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_version ADD COLUMN absence_seconds INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_group ADD COLUMN late_seconds INTEGER NOT NULL DEFAULT 30;
+ALTER TABLE ax_group ADD COLUMN backlog_limit INTEGER NOT NULL DEFAULT 1000;
+ALTER TABLE ax_group ADD COLUMN backlog_seconds INTEGER NOT NULL DEFAULT 300;
+CREATE INDEX ax_task_absence ON ax_task (id) WHERE status = 1 AND absence_seconds > 0;
+-- Runs that no worker was given yet, longest due first; missed fires that nobody decided on.
+CREATE INDEX ax_task_log_undispatched ON ax_task_log (trigger_time, gid) WHERE status = 1 AND fence = 0;
+CREATE INDEX ax_task_log_undecided ON ax_task_log (task_id, gid) WHERE status = 16 AND reason = 'missed';
 
 CREATE TABLE ax_channel (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -133,8 +133,13 @@ enum ax_status ax_alert_raise(
 {
 	struct ax_alert alert;
 	enum ax_status status = tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, &alert, err);
-	if (status == AX_NOT_FOUND)
-		return open_alert(ctx, tx, event, now, err);
+	if (status == AX_NOT_FOUND) {
+		status = open_alert(ctx, tx, event, now, err);
+		if (status != AX_EXISTS)
+			return status;
+		/* another server opened it meanwhile */
+		status = tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, &alert, err);
+	}
 	if (status != AX_OK || (event->count == 0 && !event->tell_again))
 		return status;
 	return add_to(ctx, tx, &alert, event, now, err);
@@ -160,4 +165,131 @@ enum ax_status ax_alert_resolve(struct ax_ctx *ctx, struct ax_tx *tx, enum ax_al
 	if (status == AX_NOT_FOUND)
 		return AX_OK;
 	return status == AX_OK ? ax_alert_end(ctx, tx, &alert, note, now, err) : status;
+}
+
+/* --- reminders ---------------------------------------------------------------------------------------------------- */
+
+struct remind {
+	struct ax_ctx *ctx;
+	int64_t now;
+	int n;
+};
+
+/* When the channel was told of the alert last; 0 = never. */
+static int64_t told_time(const struct ax_deliveries *told, int64_t channel_id)
+{
+	int64_t time = 0;
+	for (int i = 0; i < told->n; i++)
+		if (told->at[i].channel_id == channel_id)
+			time = told->at[i].create_time;
+	return time;
+}
+
+static enum ax_status remind_of(struct remind *remind, struct ax_tx *tx, const struct ax_channels *channels,
+	struct ax_alert *alert, struct ax_err *err)
+{
+	struct ax_deliveries told;
+	enum ax_status status = tx->ops->deliveries_of_alert(tx, alert->id, INT32_MAX, &told, err);
+	for (int i = 0; status == AX_OK && i < channels->n; i++) {
+		const struct ax_channel *channel = &channels->at[i];
+		int64_t last = told_time(&told, channel->id);
+		if (last != 0 && channel->remind_seconds > 0 && remind->now >= last + channel->remind_seconds * 1000 &&
+			ax_channel_hears(channel, alert->rule, alert->group_key))
+			status = queue(tx, alert, channel->id, AX_TELL_REMINDER, remind->now, err);
+	}
+	alert->told_time = remind->now;
+	return status == AX_OK ? tx->ops->alert_update(tx, alert, alert->rev, err) : status;
+}
+
+static enum ax_status remind_some(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct remind *remind = arg;
+	struct ax_channels channels;
+	struct ax_alerts untold;
+	int64_t shortest = INT64_MAX;
+	remind->n = 0;
+	enum ax_status status = tx->ops->channels(tx, &channels, err);
+	for (int i = 0; status == AX_OK && i < channels.n; i++)
+		if (channels.at[i].enabled && channels.at[i].remind_seconds > 0)
+			shortest = AX_MIN(shortest, channels.at[i].remind_seconds);
+	if (status != AX_OK || shortest == INT64_MAX)
+		return status;
+	status = tx->ops->alerts_untold(tx, remind->now - shortest * 1000, AX_BATCH, &untold, err);
+	for (int i = 0; status == AX_OK && i < untold.n; i++)
+		status = remind_of(remind, tx, &channels, &untold.at[i], err);
+	remind->n = status == AX_OK ? untold.n : 0;
+	return status;
+}
+
+enum ax_status ax_alert_remind(struct ax_ctx *ctx, int64_t now, struct ax_err *err)
+{
+	struct remind remind = { .ctx = ctx, .now = now };
+	enum ax_status status;
+	do
+		status = ax_store_run(ctx->store, ctx->arena, remind_some, &remind, err);
+	while (status == AX_OK && remind.n == AX_BATCH);
+	return status;
+}
+
+/* --- by hand ------------------------------------------------------------------------------------------------------ */
+
+struct by_hand {
+	struct ax_ctx *ctx;
+	int64_t id;
+	bool muted;
+	const char *note, *by;
+	struct ax_alert *ret;
+	int64_t now;
+};
+
+static enum ax_status find_open(struct by_hand *hand, struct ax_tx *tx, struct ax_err *err)
+{
+	enum ax_status status = tx->ops->alert_get(tx, hand->id, hand->ret, err);
+	if (status == AX_NOT_FOUND)
+		return ax_fail(err, AX_NOT_FOUND, "id", "there is no alert %lld", (long long)hand->id);
+	if (status == AX_OK && hand->ret->state != AX_ALERT_OPEN)
+		return ax_fail(err, AX_CONFLICT, "state", "the alert is resolved already");
+	if (status == AX_OK) {
+		hand->ret->note = keep(hand->ctx, hand->note, NOTE_KEPT);
+		hand->ret->note_by = hand->by;
+	}
+	return status;
+}
+
+static enum ax_status mute(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct by_hand *hand = arg;
+	enum ax_status status = find_open(hand, tx, err);
+	if (status != AX_OK)
+		return status;
+	hand->ret->muted = hand->muted;
+	status = tx->ops->alert_update(tx, hand->ret, hand->ret->rev, err);
+	hand->ret->rev++;
+	return status;
+}
+
+enum ax_status ax_alert_mute(struct ax_ctx *ctx, int64_t id, bool muted, const char *note, const char *by,
+	struct ax_alert *ret, struct ax_err *err)
+{
+	struct by_hand hand = { .ctx = ctx, .id = id, .muted = muted, .note = note, .by = by, .ret = ret };
+	return ax_store_run(ctx->store, ctx->arena, mute, &hand, err);
+}
+
+static enum ax_status close_alert(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct by_hand *hand = arg;
+	enum ax_status status = find_open(hand, tx, err);
+	if (status == AX_OK)
+		status = ax_alert_end(hand->ctx, tx, hand->ret,
+			ax_sprintf(hand->ctx->arena, "resolved by %s", hand->by), hand->now, err);
+	return status;
+}
+
+enum ax_status ax_alert_close(
+	struct ax_ctx *ctx, int64_t id, const char *note, const char *by, struct ax_alert *ret, struct ax_err *err)
+{
+	struct by_hand hand = {
+		.ctx = ctx, .id = id, .note = note, .by = by, .ret = ret, .now = ax_now_ms(ctx->clock)
+	};
+	return ax_store_run(ctx->store, ctx->arena, close_alert, &hand, err);
 }

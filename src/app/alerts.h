@@ -32,4 +32,14 @@ enum ax_status ax_alert_resolve(struct ax_ctx *ctx, struct ax_tx *tx, enum ax_al
 enum ax_status ax_alert_end(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_alert *alert, const char *note, int64_t now,
 	struct ax_err *err);
 
+/* Queues reminders of open alerts to channels that want them and were told long enough ago. */
+enum ax_status ax_alert_remind(struct ax_ctx *ctx, int64_t now, struct ax_err *err);
+
+/* By hand: nothing more is told of an open alert, or again. AX_CONFLICT when it is resolved. */
+enum ax_status ax_alert_mute(struct ax_ctx *ctx, int64_t id, bool muted, const char *note, const char *by,
+	struct ax_alert *ret, struct ax_err *err);
+/* By hand: it is over. AX_CONFLICT when it was resolved before. */
+enum ax_status ax_alert_close(
+	struct ax_ctx *ctx, int64_t id, const char *note, const char *by, struct ax_alert *ret, struct ax_err *err);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "app/alert_rules.h"
 #include "app/overlap.h"
 #include "core/limits.h"
 #include "core/watch.h"
@@ -135,7 +136,9 @@ enum ax_status ax_run_add_ended(struct ax_ctx *ctx, struct ax_tx *tx, const stru
 	run->watch_time = 0;
 	enum ax_status status = store_new(ctx, tx, run, err);
 	if (status == AX_OK)
-		status = tx->ops->task_last_run(
-			tx, task->id, run->gid, state, AX_MAX(run->end_time, task->last_run_end_time), err);
+		status = tx->ops->task_last_run(tx, task->id, run->gid, state,
+			AX_MAX(run->end_time, task->last_run_end_time), task->absence_time, err);
+	if (status == AX_OK && state == AX_RUN_MISSED)
+		status = ax_alert_run_missed(ctx, tx, task, run, run->create_time, err);
 	return status;
 }

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "app/alert_rules.h"
+#include "app/overlap.h"
+#include "app/schedule_next.h"
 #include "app/failures.h"
 #include "app/overlap.h"
 #include "app/run_def.h"
@@ -147,9 +150,15 @@ static enum ax_status after_end(
 	enum ax_status status = tx->ops->task_get(tx, run->task_id, true, &task, err);
 	if (status == AX_NOT_FOUND)
 		return AX_OK; /* the task is gone, its history stays */
-	if (status == AX_OK)
+	if (status == AX_OK) {
+		task.last_run_end_time = AX_MAX(run->end_time, task.last_run_end_time); /* @after counts from here */
+		if (run->status == AX_RUN_SUCCESS)
+			task.absence_time = task.last_run_end_time;
 		status = tx->ops->task_last_run(
-			tx, task.id, run->gid, run->status, AX_MAX(run->end_time, task.last_run_end_time), err);
+			tx, task.id, run->gid, run->status, task.last_run_end_time, task.absence_time, err);
+	}
+	if (status == AX_OK)
+		status = ax_alert_run_ended(ctx, tx, &task, run, now, err);
 	if (status == AX_OK)
 		status = ax_release_held(ctx, tx, &task, err);
 	if (status == AX_OK)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/alert_rules.h"
 #include "app/change.h"
 #include "app/run_def.h"
 #include "core/limits.h"
@@ -146,8 +147,8 @@ static struct ax_order *next_order(struct ax_arena *arena, struct ax_poll *poll)
 	return &poll->orders[n];
 }
 
-static enum ax_status give(
-	struct pass *pass, struct ax_tx *tx, struct ax_run *run, struct taker *taker, struct ax_err *err)
+static enum ax_status give(struct pass *pass, struct ax_tx *tx, const struct ax_group *group, struct ax_run *run,
+	struct taker *taker, struct ax_err *err)
 {
 	static const struct ax_change claim = { .event = AX_EV_CLAIM, .reason = "" };
 	struct ax_poll *poll = taker->poll;
@@ -157,6 +158,8 @@ static enum ax_status give(
 	enum ax_status status = ax_change_run(pass->ctx, tx, run, &claim, pass->now, err);
 	if (status == AX_OK)
 		status = ax_run_def(tx, run, &order->def, err);
+	if (status == AX_OK && run->fence == 1)
+		status = ax_alert_run_given(pass->ctx, tx, &order->def, group, run, pass->now, err);
 	if (status != AX_OK)
 		return status;
 	order->run = *run;
@@ -188,7 +191,7 @@ static enum ax_status serve_group(struct pass *pass, struct ax_tx *tx, const cha
 	for (int i = 0; status == AX_OK && i < runs.n; i++) {
 		struct taker *taker = choose(takers, n, runs.at[i].executor_key);
 		if (taker != NULL)
-			status = give(pass, tx, &runs.at[i], taker, err);
+			status = give(pass, tx, &group, &runs.at[i], taker, err);
 	}
 	if (status == AX_OK && runs.n == AX_BATCH) /* there may be more: once again, in a transaction of its own */
 		pass->ctx->notify->ops->group_ready(pass->ctx->notify, group_key);

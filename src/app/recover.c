@@ -21,6 +21,9 @@ static enum ax_status ensure_default_group(struct ax_tx *tx, int64_t now, struct
 		.dispatch_quota = 200,
 		.pool_size = 50,
 		.contacts = "",
+		.late_seconds = AX_LATE_SECONDS,
+		.backlog_limit = AX_BACKLOG_LIMIT,
+		.backlog_seconds = AX_BACKLOG_SECONDS,
 		.version = 1,
 		.create_time = now,
 		.update_time = now,
@@ -61,6 +64,7 @@ enum ax_status ax_recover(struct ax_ctx *ctx, const char *version, struct ax_err
 	ctx->seen_ms = 0;
 	ctx->stuck_seen_ms = 0;
 	ctx->folded_ms = 0;
+	ctx->alerts_seen_ms = 0;
 	return AX_OK;
 }
 

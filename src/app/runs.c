@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/alert_rules.h"
 #include "app/birth.h"
 #include "app/change.h"
 #include "app/failures.h"
@@ -212,7 +213,8 @@ static enum ax_status resolve(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (pass->text[0] != '\0')
 		run->result_msg = pass->text;
 	pass->ctx->notify->ops->run_changed(pass->ctx->notify, run);
-	return tx->ops->run_update(tx, run, run->rev, err);
+	status = tx->ops->run_update(tx, run, run->rev, err);
+	return status == AX_OK ? ax_alert_missed_decided(pass->ctx, tx, run->task_id, pass->now, err) : status;
 }
 
 enum ax_status ax_run_resolve_missed(struct ax_ctx *ctx, int64_t gid, enum ax_missed_action action, const char *note,

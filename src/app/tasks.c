@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/alert_rules.h"
 #include "app/birth.h"
 #include "app/change.h"
 #include "app/fire.h"
@@ -161,6 +162,7 @@ static enum ax_status create_one(struct create *c, struct ax_tx *tx, int i, stru
 		.update_time = c->now,
 		.updated_by = c->actor,
 		.anchor_time = c->now,
+		.absence_time = c->now,
 	};
 	enum ax_status status = tx->ops->group_get(tx, task->def.group_key, false, &group, err);
 	if (status == AX_NOT_FOUND)
@@ -284,6 +286,8 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 	task.update_time = e->now;
 	task.updated_by = e->actor;
 	bool changed = !same_schedule(&old, &task.def);
+	if (old.absence_seconds != task.def.absence_seconds)
+		task.absence_time = e->now;
 	if (strcmp(old.cron_expr, task.def.cron_expr) != 0)
 		task.anchor_time = e->now;
 	if (changed)
@@ -361,6 +365,8 @@ static enum ax_status set_status(struct ax_tx *tx, void *arg, struct ax_err *err
 	if (task.status != e->status) {
 		int64_t old_next = task.next_trigger_time;
 		task.status = e->status;
+		if (task.status == AX_TASK_ENABLED)
+			task.absence_time = e->now;
 		task.update_time = e->now;
 		task.updated_by = e->actor;
 		status = reschedule(e, tx, &task, err);
@@ -425,6 +431,8 @@ static enum ax_status remove_task(struct ax_tx *tx, void *arg, struct ax_err *er
 		e->stopping += ax_run_is_given_out(live.at[i].status);
 	if (status == AX_OK && e->stopping == 0)
 		status = tx->ops->task_delete(tx, task.id, err);
+	if (status == AX_OK && e->stopping == 0)
+		status = ax_alert_task_gone(e->ctx, tx, task.id, e->now, err);
 	e->ctx->notify->ops->task_changed(e->ctx->notify, e->id);
 	return status;
 }

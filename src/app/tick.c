@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "app/birth.h"
+#include "app/alert_sweep.h"
 #include "app/change.h"
 #include "app/failures.h"
 #include "app/fire.h"
@@ -14,6 +15,7 @@ enum {
 	GAP_MS = 10000, /* a server that did not tick for this long was away */
 	RARE_SWEEP_MS = 30000,
 	FOLD_MS = 1000,
+	ALERT_SWEEP_MS = 10000,
 	ROUNDS = 2, /* batches one call takes before it lets others at the store */
 };
 
@@ -178,6 +180,10 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 	if (status == AX_OK && (pass.now - ctx->stuck_seen_ms > RARE_SWEEP_MS || pass.now < ctx->stuck_seen_ms)) {
 		status = repeat(&pass, free_stuck, err);
 		ctx->stuck_seen_ms = pass.now;
+	}
+	if (status == AX_OK && (pass.now - ctx->alerts_seen_ms > ALERT_SWEEP_MS || pass.now < ctx->alerts_seen_ms)) {
+		status = ax_alert_sweep(ctx, pass.now, err);
+		ctx->alerts_seen_ms = pass.now;
 	}
 	if (status == AX_OK)
 		status = ax_store_run(ctx->store, ctx->arena, find_next, ret_next_ms, err);

@@ -8,7 +8,10 @@ static const struct ax_opt change_opts[] = {
 	{ "title", NULL, "TEXT", "what people call it" },
 	{ "quota", "dispatch-quota", "N", "most runs in flight over all workers (200)" },
 	{ "pool-size", NULL, "N", "executing at once per worker (50)" },
-	{ "contacts", NULL, "TEXT", "who is told about failures" },
+	{ "contacts", NULL, "NAMES", "channels that hear its alerts; none named: all that want to" },
+	{ "late", "late-seconds", "N", "alert when a run is given to a worker later than that; 0: never (30)" },
+	{ "backlog-limit", NULL, "N", "alert when more runs than this …; 0: never (1000)" },
+	{ "backlog-seconds", NULL, "N", "… wait longer than this (300)" },
 	{ 0 },
 };
 
@@ -57,19 +60,29 @@ static int show(struct ax_ctl *ctl)
 /* The fields named by options, into `body`. */
 static int read_changes(struct ax_ctl *ctl, json_t *body)
 {
-	int64_t quota = -1, pool = -1;
-	int code = ax_ctl_opt_i64(ctl, "quota", 1, 100000, &quota);
-	if (code == AX_EXIT_OK)
-		code = ax_ctl_opt_i64(ctl, "pool-size", 1, 10000, &pool);
-	if (quota > 0)
-		json_object_set_new(body, "dispatch_quota", json_integer(quota));
-	if (pool > 0)
-		json_object_set_new(body, "pool_size", json_integer(pool));
-	if (ax_args_has(&ctl->args, "title"))
-		json_object_set_new(body, "title", json_string(ax_args_get(&ctl->args, "title")));
-	if (ax_args_has(&ctl->args, "contacts"))
-		json_object_set_new(body, "contacts", json_string(ax_args_get(&ctl->args, "contacts")));
-	return code;
+	static const struct {
+		const char *option, *field;
+		int64_t min, max;
+	} numbers[] = {
+		{ "quota", "dispatch_quota", 1, 100000 },
+		{ "pool-size", "pool_size", 1, 10000 },
+		{ "late", "late_seconds", 0, 604800 },
+		{ "backlog-limit", "backlog_limit", 0, 9000 },
+		{ "backlog-seconds", "backlog_seconds", 10, 86400 },
+	};
+	static const char *const texts[] = { "title", "contacts" };
+	for (size_t i = 0; i < AX_COUNT(numbers); i++) {
+		int64_t n = -1;
+		int code = ax_ctl_opt_i64(ctl, numbers[i].option, numbers[i].min, numbers[i].max, &n);
+		if (code != AX_EXIT_OK)
+			return code;
+		if (n >= 0)
+			json_object_set_new(body, numbers[i].field, json_integer(n));
+	}
+	for (size_t i = 0; i < AX_COUNT(texts); i++)
+		if (ax_args_has(&ctl->args, texts[i]))
+			json_object_set_new(body, texts[i], json_string(ax_args_get(&ctl->args, texts[i])));
+	return AX_EXIT_OK;
 }
 
 static int report(struct ax_ctl *ctl, const char *what, const json_t *group)

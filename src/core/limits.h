@@ -22,6 +22,10 @@ enum {
 	AX_FIRES_STEP = 100000,        /* fires that one transaction walks over for one task */
 	AX_BACKLOG_FACTOR = 3,         /* a worker holds at most pool_size × this */
 
+	AX_LATE_SECONDS = 30,     /* presets of a group: a first dispatch later than this raises an alert … */
+	AX_BACKLOG_LIMIT = 1000,  /* … and more runs than this … */
+	AX_BACKLOG_SECONDS = 300, /* … that wait longer than this */
+
 	AX_NAME_MAX = 128,
 	AX_KEY_MAX = 64,
 	AX_PARAM_MAX = 65536,

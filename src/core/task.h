@@ -61,6 +61,8 @@ struct ax_task {
 	int64_t last_run_gid;
 	enum ax_run_state last_run_status;
 	int64_t last_run_end_time;
+	/* From when its absence is counted: its newest success, or when it was enabled. */
+	int64_t absence_time;
 };
 
 /* Why a run exists. (task_id, kind, fire_key, shard) is unique: one fire, one run. */
@@ -170,8 +172,11 @@ struct ax_group {
 	int64_t dispatch_quota; /* most runs DISPATCHED + RUNNING over all workers */
 	int64_t pool_size;      /* executing at once per worker, unless the worker says otherwise */
 	bool paused;
-	const char *contacts;
-	int64_t running; /* DISPATCHED + RUNNING now; changed only together with a run's state */
+	const char *contacts;    /* names of the channels that hear its alerts; none named: all that want to */
+	int64_t late_seconds;    /* a run given to a worker later than this raises an alert; 0 = never */
+	int64_t backlog_limit;   /* more runs than this … */
+	int64_t backlog_seconds; /* … waiting longer than this raise an alert; a limit of 0 = never */
+	int64_t running;         /* DISPATCHED + RUNNING now; changed only together with a run's state */
 	int64_t version;
 	int64_t create_time, update_time;
 };

@@ -45,7 +45,7 @@ static const struct ax_field task_fields[] = { FIX(id),
 #include "core/task_def.def"
 	COL(status), COL(version), FIX(create_time), COL(update_time), COL(updated_by), COL(next_trigger_time),
 	COL(last_trigger_time), COL(anchor_time), COL(exhausted), FIX(last_run_gid), FIX(last_run_status),
-	FIX(last_run_end_time) };
+	FIX(last_run_end_time), COL(absence_time) };
 ROW(ax_task_row, "ax_task", task_fields);
 #undef TYPE
 
@@ -95,7 +95,8 @@ ROW(ax_output_row, "ax_output", output_fields);
 
 #define TYPE ax_group
 static const struct ax_field group_fields[] = { FIX(group_key), COL(title), COL(dispatch_quota), COL(pool_size),
-	COL(paused), COL(contacts), FIX(running), COL(version), FIX(create_time), COL(update_time) };
+	COL(paused), COL(contacts), COL(late_seconds), COL(backlog_limit), COL(backlog_seconds), FIX(running),
+	COL(version), FIX(create_time), COL(update_time) };
 ROW(ax_group_row, "ax_group", group_fields);
 #undef TYPE
 

@@ -215,9 +215,13 @@ struct ax_tx_ops {
 	/* Writes only next_trigger_time, last_trigger_time, exhausted; the row must still have `old_next`. */
 	enum ax_status (*task_advance)(
 		struct ax_tx *tx, const struct ax_task *task, int64_t old_next, struct ax_err *err);
-	/* Writes only the copy of the newest ended run. */
+	/* Writes only the copy of the newest ended run, and absence_time. */
 	enum ax_status (*task_last_run)(struct ax_tx *tx, int64_t id, int64_t gid, enum ax_run_state status,
-		int64_t end_time, struct ax_err *err);
+		int64_t end_time, int64_t absence_time, struct ax_err *err);
+	/* Enabled tasks with absence_seconds > 0 that did not succeed for so long at `now`, by id, greater than
+	 * after_id. */
+	enum ax_status (*tasks_absent)(
+		struct ax_tx *tx, int64_t now, int64_t after_id, int limit, struct ax_tasks *ret, struct ax_err *err);
 	enum ax_status (*task_delete)(struct ax_tx *tx, int64_t id, struct ax_err *err);
 	enum ax_status (*tasks_page)(
 		struct ax_tx *tx, const struct ax_task_filter *f, struct ax_tasks *ret, struct ax_err *err);
@@ -272,6 +276,13 @@ struct ax_tx_ops {
 	/* WAITING runs without hold, by (rank, gid), locked; rows that others hold are left out. */
 	enum ax_status (*runs_claimable)(struct ax_tx *tx, const char *group_key, const char *executor_key, int limit,
 		struct ax_runs *ret, struct ax_err *err);
+	/* WAITING runs that were never given to a worker, with trigger_time ≤ until, by (trigger_time, gid), greater
+	 * than (after_time, after_gid). */
+	enum ax_status (*runs_undispatched)(struct ax_tx *tx, int64_t until, int64_t after_time, int64_t after_gid,
+		int limit, struct ax_runs *ret, struct ax_err *err);
+	/* MISSED runs of a task that nobody decided on (reason "missed"), by gid. */
+	enum ax_status (*runs_undecided)(
+		struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret, struct ax_err *err);
 	/* Live runs with 0 < deadline_time ≤ until, earliest first, locked; rows that others hold are left out. */
 	enum ax_status (*runs_overdue)(
 		struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret, struct ax_err *err);

@@ -12,10 +12,11 @@
 
 /* clang-format off */
 #define AX_TX_OPS(OP) \
-	OP(task_insert) OP(task_get) OP(task_update) OP(task_advance) OP(task_last_run) OP(task_delete) \
+	OP(task_insert) OP(task_get) OP(task_update) OP(task_advance) OP(task_last_run) OP(tasks_absent) OP(task_delete) \
 	OP(tasks_page) OP(tasks_due) OP(tasks_stuck) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
 	OP(task_version_get) OP(task_versions) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
 	OP(run_find) OP(run_update) OP(run_renew) OP(runs_live) OP(runs_live_count) OP(runs_pending) OP(runs_held) OP(runs_claimable) OP(runs_overdue) OP(runs_watched) \
+	OP(runs_undispatched) OP(runs_undecided) \
 	OP(run_next_deadline) OP(runs_of_worker) OP(runs_to_stop) OP(runs_page) OP(runs_fired) OP(run_counts) \
 	OP(group_waiting) OP(attempt_put) OP(attempt_get) OP(attempts) OP(output_size) OP(output_append) OP(output_cut) \
 	OP(outputs) OP(runs_purge) OP(group_insert) OP(group_get) OP(group_update) OP(group_add_running) \
@@ -40,7 +41,8 @@
 #define AX_ARGS_task_get(IN, OUT) IN(I64, id) IN(BOOL, for_update) OUT(TASK, task)
 #define AX_ARGS_task_update(IN, OUT) IN(TASK, task) IN(I64, old_version) IN(I64, old_next)
 #define AX_ARGS_task_advance(IN, OUT) IN(TASK, task) IN(I64, old_next)
-#define AX_ARGS_task_last_run(IN, OUT) IN(I64, id) IN(I64, gid) IN(STATE, state) IN(I64, end_time)
+#define AX_ARGS_task_last_run(IN, OUT) IN(I64, id) IN(I64, gid) IN(STATE, state) IN(I64, end_time) IN(I64, absence_time)
+#define AX_ARGS_tasks_absent(IN, OUT) IN(I64, now) IN(I64, after_id) IN(INT, limit) OUT(TASKS, tasks)
 #define AX_ARGS_task_delete(IN, OUT) IN(I64, id)
 #define AX_ARGS_tasks_page(IN, OUT) IN(TASK_FILTER, f) OUT(TASKS, tasks)
 #define AX_ARGS_tasks_due(IN, OUT) IN(I64, until) IN(INT, limit) OUT(TASKS, tasks)
@@ -64,6 +66,9 @@
 #define AX_ARGS_runs_held(IN, OUT) IN(I64, task_id) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_runs_claimable(IN, OUT) IN(TEXT, group_key) IN(TEXT, executor_key) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_runs_watched(IN, OUT) IN(I64, until) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_runs_undispatched(IN, OUT)                                                                             \
+	IN(I64, until) IN(I64, after_time) IN(I64, after_gid) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_runs_undecided(IN, OUT) IN(I64, task_id) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_runs_overdue(IN, OUT) IN(I64, until) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_run_next_deadline(IN, OUT) OUT(I64, time)
 #define AX_ARGS_runs_of_worker(IN, OUT) IN(TEXT, worker) IN(INT, limit) OUT(RUNS, runs)

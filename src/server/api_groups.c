@@ -18,6 +18,9 @@ static void read_group(struct ax_read *r, struct ax_group *group)
 	ax_read_int(r, "pool_size", 1, 10000, &group->pool_size);
 	ax_read_bool(r, "paused", &group->paused);
 	ax_read_str(r, "contacts", AX_MESSAGE_MAX, &group->contacts);
+	ax_read_int(r, "late_seconds", 0, 604800, &group->late_seconds);
+	ax_read_int(r, "backlog_limit", 0, 9000, &group->backlog_limit);
+	ax_read_int(r, "backlog_seconds", 10, 86400, &group->backlog_seconds);
 }
 
 /* What was written so far is the group: the audit log's "after". */
@@ -34,7 +37,14 @@ static enum ax_status answer_group(
 enum ax_status ax_post_groups(struct ax_call *c, struct ax_err *err)
 {
 	struct ax_group group = {
-		.group_key = "", .title = "", .contacts = "", .dispatch_quota = 200, .pool_size = 50
+		.group_key = "",
+		.title = "",
+		.contacts = "",
+		.dispatch_quota = 200,
+		.pool_size = 50,
+		.late_seconds = AX_LATE_SECONDS,
+		.backlog_limit = AX_BACKLOG_LIMIT,
+		.backlog_seconds = AX_BACKLOG_SECONDS,
 	};
 	struct ax_read r;
 	ax_call_body(c, &r, err);

@@ -439,6 +439,9 @@ enum ax_status ax_render_group(struct ax_call *c, const struct ax_group *group, 
 	ax_json_int(json, "pool_size", group->pool_size);
 	ax_json_bool(json, "paused", group->paused);
 	ax_json_str(json, "contacts", group->contacts);
+	ax_json_int(json, "late_seconds", group->late_seconds);
+	ax_json_int(json, "backlog_limit", group->backlog_limit);
+	ax_json_int(json, "backlog_seconds", group->backlog_seconds);
 	ax_json_int(json, "running", group->running);
 	ax_json_int(json, "waiting", waiting);
 	ax_json_int(json, "version", group->version);

@@ -23,6 +23,8 @@ def test_groups(server, axctl):
     axctl("group", "create", "ops", "--quota", 10, "--pool-size", 5, "--title", "T", "--contacts", "a@b")
     assert server.requests[-1].body == {"group_key": "ops", "dispatch_quota": 10, "pool_size": 5, "title": "T",
                                         "contacts": "a@b"}
+    axctl("group", "update", "ops", "--late", 0, "--backlog-limit", 7, "--backlog-seconds", 60)
+    assert server.requests[-1].body == {"late_seconds": 0, "backlog_limit": 7, "backlog_seconds": 60, "version": 4}
     axctl("group", "update", "ops", "--quota", 20)
     assert server.requests[-1].body == {"dispatch_quota": 20, "version": 4}
     axctl("group", "pause", "ops")

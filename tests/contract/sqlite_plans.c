@@ -40,7 +40,7 @@ static bool is_fine(enum ax_sql_id id, const char *step)
 {
 	static const char *const partial[] = { "ax_task_log_open", "ax_task_log_given", "ax_task_log_deadline",
 		"ax_task_due", "ax_task_stuck", "ax_task_status", "ax_alert_open_list", "ax_alert_outbox_due",
-		"ax_alert_outbox_turn", "ax_failure_unfolded" };
+		"ax_alert_outbox_turn", "ax_failure_unfolded", "ax_task_absence" };
 	if (strstr(step, "TEMP B-TREE") != NULL || strstr(step, "AUTOMATIC") != NULL)
 		return false;
 	if (strncmp(step, "SCAN", 4) != 0 || strstr(step, "CONSTANT ROW") != NULL)
@@ -160,7 +160,8 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(tasks_stuck, 10, &tasks);
 	OK(task_get, 1, true, &task);
 	OK(task_advance, &task, task.next_trigger_time);
-	OK(task_last_run, 1, 5, AX_RUN_SUCCESS, 5);
+	OK(task_last_run, 1, 5, AX_RUN_SUCCESS, 5, 5);
+	OK(tasks_absent, 5, 0, 20, &tasks);
 	OK(run_insert, &run);
 	OK(run_get, run.gid, true, &run);
 	OK(run_find, 1, run.kind, run.fire_key, 0, &run);
@@ -169,6 +170,8 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(runs_pending, 1, 20, &runs);
 	OK(runs_held, 1, 20, &runs);
 	OK(runs_claimable, "g", "x", 20, &runs);
+	OK(runs_undispatched, 100, 0, 0, 20, &runs);
+	OK(runs_undecided, 1, 20, &runs);
 	OK(runs_overdue, 100, 20, &runs);
 	OK(runs_watched, 100, 20, &runs);
 	OK(run_next_deadline, &number);

@@ -269,13 +269,14 @@ TX_TEST(test_task_advance_and_last_run)
 	wanted.exhausted = true;
 	OK(task_get, task.id, false, &out);
 	ASSERT_SAME(ax_task_row, wanted, out);
-	OK(task_last_run, task.id, 5, AX_RUN_FAILED, 300);
+	OK(task_last_run, task.id, 5, AX_RUN_FAILED, 300, 200);
 	wanted.last_run_gid = 5;
 	wanted.last_run_status = AX_RUN_FAILED;
 	wanted.last_run_end_time = 300;
+	wanted.absence_time = 200;
 	OK(task_get, task.id, false, &out);
 	ASSERT_SAME(ax_task_row, wanted, out);
-	GIVES(AX_NOT_FOUND, task_last_run, 99, 5, AX_RUN_FAILED, 300);
+	GIVES(AX_NOT_FOUND, task_last_run, 99, 5, AX_RUN_FAILED, 300, 200);
 	task.id = 99;
 	GIVES(AX_NOT_FOUND, task_advance, &task, 200);
 }

@@ -35,11 +35,20 @@ enum ax_status ax_sqlite_task_advance(
 		tx, AX_SQL_TASK_ADVANCE, task, ARGS(NUM(old_next)), AX_SQL_TASK_EXISTS, ARGS(NUM(task->id)), err);
 }
 
-enum ax_status ax_sqlite_task_last_run(
-	struct ax_tx *tx, int64_t id, int64_t gid, enum ax_run_state state, int64_t end_time, struct ax_err *err)
+enum ax_status ax_sqlite_task_last_run(struct ax_tx *tx, int64_t id, int64_t gid, enum ax_run_state state,
+	int64_t end_time, int64_t absence_time, struct ax_err *err)
 {
-	return ax_sql_change_any(
-		tx, AX_SQL_TASK_LAST_RUN, NULL, ARGS(NUM(id), NUM(gid), NUM(state), NUM(end_time)), err);
+	return ax_sql_change_any(tx, AX_SQL_TASK_LAST_RUN, NULL,
+		ARGS(NUM(id), NUM(gid), NUM(state), NUM(end_time), NUM(absence_time)), err);
+}
+
+enum ax_status ax_sqlite_tasks_absent(
+	struct ax_tx *tx, int64_t now, int64_t after_id, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status =
+		ax_sql_list(tx, AX_SQL_TASKS_ABSENT, ARGS(NUM(now), NUM(after_id), LIM(limit)), &rows, err);
+	return AX_SQL_GIVE(status, rows, ret_tasks);
 }
 
 enum ax_status ax_sqlite_task_delete(struct ax_tx *tx, int64_t id, struct ax_err *err)
@@ -223,6 +232,19 @@ enum ax_status ax_sqlite_runs_claimable(struct ax_tx *tx, const char *group_key,
 	struct ax_runs *ret_runs, struct ax_err *err)
 {
 	return list_runs(tx, AX_SQL_RUNS_CLAIMABLE, ARGS(TXT(group_key), TXT(executor_key), LIM(limit)), ret_runs, err);
+}
+
+enum ax_status ax_sqlite_runs_undispatched(struct ax_tx *tx, int64_t until, int64_t after_time, int64_t after_gid,
+	int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	return list_runs(tx, AX_SQL_RUNS_UNDISPATCHED, ARGS(NUM(until), NUM(after_time), NUM(after_gid), LIM(limit)),
+		ret_runs, err);
+}
+
+enum ax_status ax_sqlite_runs_undecided(
+	struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	return list_runs(tx, AX_SQL_RUNS_UNDECIDED, ARGS(NUM(task_id), LIM(limit)), ret_runs, err);
 }
 
 enum ax_status ax_sqlite_runs_overdue(

@@ -48,6 +48,12 @@ static bool task_lacks_next(const void *row)
 		task->def.task_type == AX_TASK_SCHEDULED;
 }
 
+static bool task_counts_absence(const void *row)
+{
+	const struct ax_task *task = row;
+	return task->status == AX_TASK_ENABLED && task->def.absence_seconds > 0;
+}
+
 static int version_by_key(const void *a, const void *b)
 {
 	ROWS(ax_task_version);
@@ -137,6 +143,26 @@ static int run_by_end(const void *a, const void *b)
 	THEN(end_time);
 	THEN(gid);
 	return 0;
+}
+
+static int run_by_trigger(const void *a, const void *b)
+{
+	ROWS(ax_run);
+	THEN(trigger_time);
+	THEN(gid);
+	return 0;
+}
+
+static bool run_is_undispatched(const void *row)
+{
+	const struct ax_run *run = row;
+	return run->status == AX_RUN_WAITING && run->fence == 0;
+}
+
+static bool run_is_undecided(const void *row)
+{
+	const struct ax_run *run = row;
+	return run->status == AX_RUN_MISSED && strcmp(run->reason, "missed") == 0;
 }
 
 static bool run_is_live(const void *row)
@@ -480,6 +506,7 @@ static const struct ax_mem_index task_indexes[] = {
 	[AX_MEM_TASK_BY_NAME] = { task_by_name, NULL, "task_name" },
 	[AX_MEM_TASK_DUE] = { task_by_next, task_has_next, NULL },
 	[AX_MEM_TASK_STUCK] = { task_by_id, task_lacks_next, NULL },
+	[AX_MEM_TASK_ABSENCE] = { task_by_id, task_counts_absence, NULL },
 };
 static const struct ax_mem_index version_indexes[] = { { version_by_key, NULL, "version" } };
 static const struct ax_mem_index epoch_indexes[] = {
@@ -500,6 +527,8 @@ static const struct ax_mem_index run_indexes[] = {
 	[AX_MEM_RUN_WATCHED] = { run_by_watch, run_is_watched, NULL },
 	[AX_MEM_RUN_GIVEN] = { run_by_worker, run_is_given_out, NULL },
 	[AX_MEM_RUN_ENDED] = { run_by_end, run_has_ended, NULL },
+	[AX_MEM_RUN_UNDISPATCHED] = { run_by_trigger, run_is_undispatched, NULL },
+	[AX_MEM_RUN_UNDECIDED] = { run_by_task, run_is_undecided, NULL },
 };
 static const struct ax_mem_index attempt_indexes[] = { { attempt_by_key, NULL, "fence" } };
 static const struct ax_mem_index output_indexes[] = { { output_by_key, NULL, "seq" } };

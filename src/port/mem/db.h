@@ -33,7 +33,7 @@ enum ax_mem_table_id {
 };
 
 /* Indexes besides the primary key, which is 0 everywhere. */
-enum { AX_MEM_TASK_BY_NAME = 1, AX_MEM_TASK_DUE, AX_MEM_TASK_STUCK };
+enum { AX_MEM_TASK_BY_NAME = 1, AX_MEM_TASK_DUE, AX_MEM_TASK_STUCK, AX_MEM_TASK_ABSENCE };
 enum { AX_MEM_EPOCH_BY_TASK = 1 };
 enum {
 	AX_MEM_RUN_BY_FIRE = 1,
@@ -47,7 +47,9 @@ enum {
 	AX_MEM_RUN_DEADLINE,
 	AX_MEM_RUN_WATCHED,
 	AX_MEM_RUN_GIVEN,
-	AX_MEM_RUN_ENDED
+	AX_MEM_RUN_ENDED,
+	AX_MEM_RUN_UNDISPATCHED,
+	AX_MEM_RUN_UNDECIDED
 };
 enum { AX_MEM_USER_BY_NAME = 1 };
 enum { AX_MEM_TOKEN_BY_HASH = 1 };

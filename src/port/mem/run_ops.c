@@ -122,6 +122,25 @@ enum ax_status ax_mem_runs_claimable(struct ax_tx *tx, const char *group_key, co
 	return AX_MEM_GIVE(walk, ret_runs);
 }
 
+enum ax_status ax_mem_runs_undispatched(struct ax_tx *tx, int64_t until, int64_t after_time, int64_t after_gid,
+	int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)err;
+	struct ax_run probe = { .trigger_time = after_time, .gid = ax_add_sat(after_gid, 1) };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_UNDISPATCHED, &probe);
+	const struct ax_run *run;
+	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->trigger_time <= until)
+		ax_mem_keep(&walk, run);
+	return AX_MEM_GIVE(walk, ret_runs);
+}
+
+enum ax_status ax_mem_runs_undecided(
+	struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)err;
+	return list_of_task(tx, AX_MEM_RUN_UNDECIDED, task_id, limit, ret_runs);
+}
+
 enum ax_status ax_mem_runs_overdue(
 	struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {

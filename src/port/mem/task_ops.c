@@ -67,8 +67,8 @@ enum ax_status ax_mem_task_advance(struct ax_tx *tx, const struct ax_task *task,
 	return ax_mem_replace(tx, AX_MEM_TASK, stored, &row, err);
 }
 
-enum ax_status ax_mem_task_last_run(
-	struct ax_tx *tx, int64_t id, int64_t gid, enum ax_run_state status, int64_t end_time, struct ax_err *err)
+enum ax_status ax_mem_task_last_run(struct ax_tx *tx, int64_t id, int64_t gid, enum ax_run_state status,
+	int64_t end_time, int64_t absence_time, struct ax_err *err)
 {
 	const struct ax_task *stored = find_task(tx, id);
 	if (stored == NULL)
@@ -77,6 +77,7 @@ enum ax_status ax_mem_task_last_run(
 	row.last_run_gid = gid;
 	row.last_run_status = status;
 	row.last_run_end_time = end_time;
+	row.absence_time = absence_time;
 	return ax_mem_replace(tx, AX_MEM_TASK, stored, &row, err);
 }
 
@@ -107,6 +108,19 @@ enum ax_status ax_mem_tasks_due(
 	const struct ax_task *task;
 	while (walk.rows.n < limit && (task = ax_mem_next(&walk)) != NULL && task->next_trigger_time <= until)
 		ax_mem_keep(&walk, task);
+	return AX_MEM_GIVE(walk, ret_tasks);
+}
+
+enum ax_status ax_mem_tasks_absent(
+	struct ax_tx *tx, int64_t now, int64_t after_id, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
+{
+	(void)err;
+	struct ax_task probe = { .id = ax_add_sat(after_id, 1) };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_TASK, AX_MEM_TASK_ABSENCE, &probe);
+	const struct ax_task *task;
+	while (walk.rows.n < limit && (task = ax_mem_next(&walk)) != NULL)
+		if (task->absence_time + task->def.absence_seconds * 1000 <= now)
+			ax_mem_keep(&walk, task);
 	return AX_MEM_GIVE(walk, ret_tasks);
 }
 

@@ -1,0 +1,106 @@
+#include "app/alert_rules.h"
+
+#include <inttypes.h>
+
+#include "app/alerts.h"
+
+enum { OF_A_TASK = 64 }; /* open alerts of one task: one per rule, more of those whose episode is a run */
+
+static const char *episode_of(struct ax_ctx *ctx, int64_t task_id)
+{
+	return ax_sprintf(ctx->arena, "%" PRId64, task_id);
+}
+
+static struct ax_alert_event event_of(
+	struct ax_ctx *ctx, enum ax_alert_rule rule, const struct ax_task_def *def, const struct ax_run *run)
+{
+	return (struct ax_alert_event){
+		.rule = rule,
+		.group_key = run->group_key,
+		.episode = episode_of(ctx, run->task_id),
+		.task_id = run->task_id,
+		.gid = run->gid,
+		.subject = def->task_name,
+		.detail = run->result_msg,
+		.count = 1,
+	};
+}
+
+/* Ends those open alerts of the task whose rule is in the set (bit 1 << rule). */
+static enum ax_status end_of_task(struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, unsigned rules,
+	const char *note, int64_t now, struct ax_err *err)
+{
+	struct ax_alerts open;
+	enum ax_status status = tx->ops->alerts_of_task(tx, task_id, OF_A_TASK, &open, err);
+	for (int i = 0; status == AX_OK && i < open.n; i++)
+		if (rules >> open.at[i].rule & 1)
+			status = ax_alert_end(ctx, tx, &open.at[i], note, now, err);
+	return status;
+}
+
+enum ax_status ax_alert_run_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
+	const struct ax_run *run, int64_t now, struct ax_err *err)
+{
+	if (run->shard != 0) /* the run that they are parts of decides */
+		return AX_OK;
+	if (run->status == AX_RUN_SUCCESS)
+		return end_of_task(ctx, tx, run->task_id, 1U << AX_ALERT_FAILED | 1U << AX_ALERT_ABSENCE,
+			ax_sprintf(ctx->arena, "run %" PRId64 " succeeded", run->gid), now, err);
+	if (run->status != AX_RUN_FAILED && run->status != AX_RUN_TIMEOUT)
+		return AX_OK;
+	struct ax_alert_event event = event_of(ctx, AX_ALERT_FAILED, &task->def, run);
+	if (event.detail[0] == '\0')
+		event.detail = run->reason;
+	event.value = run->result_code;
+	return ax_alert_raise(ctx, tx, &event, now, err);
+}
+
+enum ax_status ax_alert_run_missed(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
+	const struct ax_run *run, int64_t now, struct ax_err *err)
+{
+	struct ax_alert_event event = event_of(ctx, AX_ALERT_MISSED, &task->def, run);
+	event.value = run->covers_count;
+	event.bound = task->def.window_seconds;
+	return ax_alert_raise(ctx, tx, &event, now, err);
+}
+
+enum ax_status ax_alert_missed_decided(
+	struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, int64_t now, struct ax_err *err)
+{
+	struct ax_runs undecided;
+	enum ax_status status = tx->ops->runs_undecided(tx, task_id, 1, &undecided, err);
+	if (status != AX_OK || undecided.n > 0)
+		return status;
+	return end_of_task(ctx, tx, task_id, 1U << AX_ALERT_MISSED, "all missed fires were decided on", now, err);
+}
+
+int64_t ax_late_bound(const struct ax_task_def *def, const struct ax_group *group)
+{
+	return def->late_seconds > 0 ? def->late_seconds : group->late_seconds;
+}
+
+enum ax_status ax_alert_run_given(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task_def *def,
+	const struct ax_group *group, const struct ax_run *run, int64_t now, struct ax_err *err)
+{
+	int64_t bound = ax_late_bound(def, group), late = (now - run->trigger_time) / 1000;
+	struct ax_alert open;
+	if (bound == 0 || late < bound || run->made_up) /* a fire that a person makes up is late by their will */
+		return AX_OK;
+	struct ax_alert_event event = event_of(ctx, AX_ALERT_LATE, def, run);
+	event.detail = "";
+	event.value = late;
+	event.bound = bound;
+	enum ax_status status = tx->ops->alert_find(tx, event.rule, event.group_key, event.episode, &open, err);
+	if (status == AX_OK && open.gid == run->gid) /* it was seen while it waited */
+		event.count = 0;
+	if (status != AX_OK && status != AX_NOT_FOUND)
+		return status;
+	return ax_alert_raise(ctx, tx, &event, now, err);
+}
+
+enum ax_status ax_alert_task_gone(
+	struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, int64_t now, struct ax_err *err)
+{
+	/* a group of failures may be of other tasks too */
+	return end_of_task(ctx, tx, task_id, ~(1U << AX_ALERT_FAILURE_GROUP), "the task was deleted", now, err);
+}

@@ -1,0 +1,341 @@
+#include "app/alert_sweep.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "app/alert_rules.h"
+#include "app/alerts.h"
+#include "core/limits.h"
+
+enum {
+	LATE_LEAST_MS = 10000, /* runs that wait for less are not looked at */
+	WAITING_SEEN = 10000,  /* most runs that one sweep looks at, those that wait longest */
+	LATE_CALM_MS = 600000, /* nothing of the task was late for that long: it is over */
+	BATCH = 200,
+};
+
+/* How far a walk over many rows is. */
+struct place {
+	int64_t time, id;
+};
+
+struct sweep {
+	struct ax_ctx *ctx;
+	int64_t now;
+	struct place after, next; /* the rows of this transaction are behind `after`, those of the next behind `next` */
+	int n;                    /* rows that this transaction saw: a full batch means there may be more */
+	size_t end;               /* of `ends`: what is looked for */
+	struct ax_groups groups;
+	int64_t *page,
+		*backlog; /* per group: runs that wait for too long, among those of this transaction and in all */
+	int seen;         /* runs that wait and were looked at */
+};
+
+/* Runs a batch transaction until it sees less than a batch. `each`, if there is one, follows its commit. */
+static enum ax_status repeat(struct sweep *sweep, ax_tx_fn fn, bool (*each)(struct sweep *sweep), struct ax_err *err)
+{
+	enum ax_status status;
+	sweep->after = (struct place){ 0 };
+	for (;;) {
+		status = ax_store_run(sweep->ctx->store, sweep->ctx->arena, fn, sweep, err);
+		if (status != AX_OK || (each != NULL && !each(sweep)) || sweep->n < BATCH)
+			return status;
+		sweep->after = sweep->next;
+	}
+}
+
+/* --- runs that wait ----------------------------------------------------------------------------------------------- */
+
+static enum ax_status read_groups(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct sweep *sweep = arg;
+	enum ax_status status = tx->ops->groups(tx, &sweep->groups, err);
+	if (status != AX_OK)
+		return status;
+	sweep->page = ax_alloc_array(sweep->ctx->arena, (size_t)sweep->groups.n + 1, sizeof(*sweep->page));
+	sweep->backlog = ax_alloc_array(sweep->ctx->arena, (size_t)sweep->groups.n + 1, sizeof(*sweep->backlog));
+	return AX_OK;
+}
+
+static int group_at(const struct sweep *sweep, const char *group_key)
+{
+	for (int i = 0; i < sweep->groups.n; i++)
+		if (strcmp(sweep->groups.at[i].group_key, group_key) == 0)
+			return i;
+	return -1;
+}
+
+/* The oldest run of its task that waits: too late? */
+static enum ax_status judge_wait(struct sweep *sweep, struct ax_tx *tx, const struct ax_group *group,
+	const struct ax_run *run, struct ax_err *err)
+{
+	struct ax_task task;
+	enum ax_status status = tx->ops->task_get(tx, run->task_id, false, &task, err);
+	if (status != AX_OK)
+		return status == AX_NOT_FOUND ? AX_OK : status;
+	int64_t bound = ax_late_bound(&task.def, group), late = (sweep->now - run->trigger_time) / 1000;
+	if (bound == 0 || late < bound)
+		return AX_OK;
+	struct ax_alert_event event = {
+		.rule = AX_ALERT_LATE,
+		.group_key = run->group_key,
+		.episode = ax_sprintf(sweep->ctx->arena, "%" PRId64, run->task_id),
+		.task_id = run->task_id,
+		.gid = run->gid,
+		.subject = task.def.task_name,
+		.detail = "",
+		.value = late,
+		.bound = bound,
+	};
+	return ax_alert_raise(sweep->ctx, tx, &event, sweep->now, err);
+}
+
+static bool task_is_among(const struct ax_run *runs, int n, int64_t task_id)
+{
+	for (int i = 0; i < n; i++)
+		if (runs[i].task_id == task_id)
+			return true;
+	return false;
+}
+
+static enum ax_status look_at_waiting(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct sweep *sweep = arg;
+	struct ax_runs waiting;
+	enum ax_status status = tx->ops->runs_undispatched(
+		tx, sweep->now - LATE_LEAST_MS, sweep->after.time, sweep->after.id, BATCH, &waiting, err);
+	for (int g = 0; g < sweep->groups.n; g++)
+		sweep->page[g] = 0;
+	for (int i = 0; status == AX_OK && i < waiting.n; i++) {
+		const struct ax_run *run = &waiting.at[i];
+		int g = group_at(sweep, run->group_key);
+		if (g < 0 || sweep->groups.at[g].paused || run->hold == AX_HOLD_PAUSED || run->made_up)
+			continue; /* it waits because a person wants it to */
+		if (sweep->now - run->trigger_time >= sweep->groups.at[g].backlog_seconds * 1000)
+			sweep->page[g]++;
+		if (!task_is_among(waiting.at, i, run->task_id))
+			status = judge_wait(sweep, tx, &sweep->groups.at[g], run, err);
+	}
+	if (status != AX_OK)
+		return status;
+	sweep->n = waiting.n;
+	if (waiting.n > 0)
+		sweep->next = (struct place){ waiting.at[waiting.n - 1].trigger_time, waiting.at[waiting.n - 1].gid };
+	return AX_OK;
+}
+
+static bool add_page(struct sweep *sweep)
+{
+	for (int g = 0; g < sweep->groups.n; g++)
+		sweep->backlog[g] += sweep->page[g];
+	sweep->seen += sweep->n;
+	return sweep->seen < WAITING_SEEN;
+}
+
+static enum ax_status judge_groups(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct sweep *sweep = arg;
+	enum ax_status status = AX_OK;
+	for (int i = 0; status == AX_OK && i < sweep->groups.n; i++) {
+		const struct ax_group *group = &sweep->groups.at[i];
+		struct ax_alert_event event = {
+			.rule = AX_ALERT_BACKLOG,
+			.group_key = group->group_key,
+			.episode = "",
+			.subject = group->group_key,
+			.detail = "",
+			.value = sweep->backlog[i],
+			.bound = group->backlog_limit,
+		};
+		if (group->backlog_limit > 0 && sweep->backlog[i] > group->backlog_limit)
+			status = ax_alert_raise(sweep->ctx, tx, &event, sweep->now, err);
+		else if (sweep->seen < WAITING_SEEN) /* else not all were counted */
+			status = ax_alert_resolve(sweep->ctx, tx, AX_ALERT_BACKLOG, group->group_key, "",
+				ax_sprintf(sweep->ctx->arena, "%" PRId64 " runs wait now", sweep->backlog[i]),
+				sweep->now, err);
+	}
+	return status;
+}
+
+static enum ax_status look_at_runs(struct sweep *sweep, struct ax_err *err)
+{
+	enum ax_status status = ax_store_run(sweep->ctx->store, sweep->ctx->arena, read_groups, sweep, err);
+	if (status == AX_OK)
+		status = repeat(sweep, look_at_waiting, add_page, err);
+	return status == AX_OK ? ax_store_run(sweep->ctx->store, sweep->ctx->arena, judge_groups, sweep, err) : status;
+}
+
+/* --- workers ------------------------------------------------------------------------------------------------------ */
+
+static bool is_lost(const struct sweep *sweep, const struct ax_worker *worker)
+{
+	return worker->status != AX_WORKER_LEFT && sweep->now - worker->seen_time > AX_LEASE_MS;
+}
+
+/* The group of a worker that serves just one, else "". */
+static enum ax_status only_group(struct ax_tx *tx, const char *worker, const char **ret, struct ax_err *err)
+{
+	struct ax_worker_groups groups;
+	enum ax_status status = tx->ops->worker_groups(tx, worker, &groups, err);
+	if (status == AX_OK)
+		*ret = groups.n == 1 ? groups.at[0].group_key : "";
+	return status;
+}
+
+static enum ax_status look_at_workers(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct sweep *sweep = arg;
+	struct ax_workers workers;
+	enum ax_status status = tx->ops->workers(tx, &workers, err);
+	for (int i = 0; status == AX_OK && i < workers.n; i++) {
+		const struct ax_worker *worker = &workers.at[i];
+		const char *group_key;
+		if (!is_lost(sweep, worker))
+			continue;
+		status = only_group(tx, worker->name, &group_key, err);
+		struct ax_alert_event event = {
+			.rule = AX_ALERT_WORKER_LOST,
+			.group_key = status == AX_OK ? group_key : "",
+			.episode = worker->name,
+			.subject = worker->name,
+			.detail = "",
+			.value = (sweep->now - worker->seen_time) / 1000,
+			.bound = AX_LEASE_MS / 1000,
+		};
+		if (status == AX_OK)
+			status = ax_alert_raise(sweep->ctx, tx, &event, sweep->now, err);
+	}
+	return status;
+}
+
+/* --- tasks -------------------------------------------------------------------------------------------------------- */
+
+static enum ax_status look_at_tasks(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct sweep *sweep = arg;
+	struct ax_tasks absent;
+	enum ax_status status = tx->ops->tasks_absent(tx, sweep->now, sweep->after.id, BATCH, &absent, err);
+	for (int i = 0; status == AX_OK && i < absent.n; i++) {
+		const struct ax_task *task = &absent.at[i];
+		struct ax_alert_event event = {
+			.rule = AX_ALERT_ABSENCE,
+			.group_key = task->def.group_key,
+			.episode = ax_sprintf(sweep->ctx->arena, "%" PRId64, task->id),
+			.task_id = task->id,
+			.gid = task->last_run_gid,
+			.subject = task->def.task_name,
+			.detail = "",
+			.value = (sweep->now - task->absence_time) / 1000,
+			.bound = task->def.absence_seconds,
+		};
+		status = ax_alert_raise(sweep->ctx, tx, &event, sweep->now, err);
+	}
+	if (status != AX_OK)
+		return status;
+	sweep->n = absent.n;
+	if (absent.n > 0)
+		sweep->next.id = absent.at[absent.n - 1].id;
+	return AX_OK;
+}
+
+/* --- what is over ------------------------------------------------------------------------------------------------- */
+
+static enum ax_status worker_is_back(
+	struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert, const char **ret_note, struct ax_err *err)
+{
+	struct ax_worker worker;
+	enum ax_status status = tx->ops->worker_get(tx, alert->episode, false, &worker, err);
+	if (status == AX_NOT_FOUND)
+		*ret_note = "the worker was forgotten";
+	else if (status == AX_OK && worker.status == AX_WORKER_LEFT)
+		*ret_note = "the worker left";
+	else if (status == AX_OK && !is_lost(sweep, &worker))
+		*ret_note = "the worker is back";
+	return status == AX_NOT_FOUND ? AX_OK : status;
+}
+
+static enum ax_status absence_is_over(
+	struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert, const char **ret_note, struct ax_err *err)
+{
+	struct ax_task task;
+	enum ax_status status = tx->ops->task_get(tx, alert->task_id, false, &task, err);
+	if (status == AX_NOT_FOUND)
+		*ret_note = "the task was deleted";
+	else if (status == AX_OK && (task.status != AX_TASK_ENABLED || task.def.absence_seconds == 0))
+		*ret_note = "the task is not expected to run any more";
+	else if (status == AX_OK && task.absence_time + task.def.absence_seconds * 1000 > sweep->now)
+		*ret_note = "the task has time again";
+	return status == AX_NOT_FOUND ? AX_OK : status;
+}
+
+static enum ax_status lateness_is_over(
+	struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert, const char **ret_note, struct ax_err *err)
+{
+	struct ax_runs live;
+	if (sweep->now - alert->seen_time < LATE_CALM_MS)
+		return AX_OK;
+	enum ax_status status = tx->ops->runs_live(tx, alert->task_id, false, BATCH, &live, err);
+	if (status != AX_OK)
+		return status;
+	for (int i = 0; i < live.n; i++)
+		if (live.at[i].status == AX_RUN_WAITING && live.at[i].fence == 0 &&
+			live.at[i].trigger_time <= sweep->now - LATE_LEAST_MS)
+			return AX_OK;
+	*ret_note = "nothing was late for ten minutes";
+	return AX_OK;
+}
+
+static enum ax_status misses_are_decided(
+	struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert, const char **ret_note, struct ax_err *err)
+{
+	struct ax_runs undecided;
+	(void)sweep;
+	enum ax_status status = tx->ops->runs_undecided(tx, alert->task_id, 1, &undecided, err);
+	if (status == AX_OK && undecided.n == 0)
+		*ret_note = "no missed fires are left to decide on";
+	return status;
+}
+
+/* The rules whose alerts end with time. is_over sets the note when what the alert says is over. */
+static const struct {
+	enum ax_alert_rule rule;
+	enum ax_status (*is_over)(struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert,
+		const char **ret_note, struct ax_err *err);
+} ends[] = {
+	{ AX_ALERT_WORKER_LOST, worker_is_back },
+	{ AX_ALERT_ABSENCE, absence_is_over },
+	{ AX_ALERT_LATE, lateness_is_over },
+	{ AX_ALERT_MISSED, misses_are_decided },
+};
+
+static enum ax_status end_those_over(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct sweep *sweep = arg;
+	struct ax_alerts open;
+	enum ax_status status = tx->ops->alerts_open(tx, ends[sweep->end].rule, sweep->after.id, BATCH, &open, err);
+	for (int i = 0; status == AX_OK && i < open.n; i++) {
+		const char *note = NULL;
+		status = ends[sweep->end].is_over(sweep, tx, &open.at[i], &note, err);
+		if (status == AX_OK && note != NULL)
+			status = ax_alert_end(sweep->ctx, tx, &open.at[i], note, sweep->now, err);
+	}
+	if (status != AX_OK)
+		return status;
+	sweep->n = open.n;
+	if (open.n > 0)
+		sweep->next.id = open.at[open.n - 1].id;
+	return AX_OK;
+}
+
+enum ax_status ax_alert_sweep(struct ax_ctx *ctx, int64_t now, struct ax_err *err)
+{
+	struct sweep sweep = { .ctx = ctx, .now = now };
+	enum ax_status status = look_at_runs(&sweep, err);
+	if (status == AX_OK && now >= ctx->hold_leases_until) /* before, the silence may be our own */
+		status = ax_store_run(ctx->store, ctx->arena, look_at_workers, &sweep, err);
+	if (status == AX_OK)
+		status = repeat(&sweep, look_at_tasks, NULL, err);
+	for (sweep.end = 0; status == AX_OK && sweep.end < AX_COUNT(ends); sweep.end++)
+		status = repeat(&sweep, end_those_over, NULL, err);
+	return status == AX_OK ? ax_alert_remind(ctx, now, err) : status;
+}

@@ -1,0 +1,137 @@
+/* Channels: what they hear and when they are quiet; how long a delivery waits. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "adapters/zoneinfo/zoneinfo.h"
+#include "base/attr.h"
+#include "base/rfc3339.h"
+#include "core/alert.h"
+#include "port/zones.h"
+
+static int64_t at(const char *text)
+{
+	int64_t ms;
+	assert_true(ax_rfc3339_parse(text, strlen(text), &ms));
+	return ms;
+}
+
+static void test_words(void **state)
+{
+	(void)state;
+	assert_true(ax_has_word("a b", "a"));
+	assert_true(ax_has_word("a, b;c", "b"));
+	assert_true(ax_has_word(" c\n", "c"));
+	assert_false(ax_has_word("ab b-c", "b"));
+	assert_false(ax_has_word("", "a"));
+	assert_false(ax_has_word("a,,b", ""));
+}
+
+static void test_rules_have_names(void **state)
+{
+	(void)state;
+	for (int rule = 1; rule < AX_ALERT_RULES; rule++) {
+		const char *name = ax_alert_rule_name((enum ax_alert_rule)rule);
+		assert_true(name[0] != '\0');
+		assert_int_equal(ax_alert_rule_find(name), rule);
+	}
+	assert_int_equal(ax_alert_rule_find(""), 0);
+	assert_int_equal(ax_alert_rule_find("nope"), 0);
+	assert_string_equal(ax_alert_rule_name((enum ax_alert_rule)0), "");
+	assert_string_equal(ax_alert_rule_name(AX_ALERT_RULES), "");
+}
+
+static void test_hearing(void **state)
+{
+	(void)state;
+	struct ax_channel channel = { .enabled = true, .rules = "", .group_keys = "" };
+	assert_true(ax_channel_hears(&channel, AX_ALERT_FAILED, "g"));
+	channel.rules = "late failed";
+	assert_true(ax_channel_hears(&channel, AX_ALERT_FAILED, "g"));
+	assert_false(ax_channel_hears(&channel, AX_ALERT_MISSED, "g"));
+	assert_false(ax_channel_hears(&channel, AX_ALERT_LATE_FINISH, "g"));
+	channel.group_keys = "h";
+	assert_false(ax_channel_hears(&channel, AX_ALERT_FAILED, "g"));
+	assert_true(ax_channel_hears(&channel, AX_ALERT_FAILED, ""));
+	channel.enabled = false;
+	assert_false(ax_channel_hears(&channel, AX_ALERT_FAILED, ""));
+}
+
+static void test_quiet_hours(void **state)
+{
+	(void)state;
+	struct ax_zones *zones = ax_zoneinfo_open(NULL);
+	enum { NONE = 0, NIGHT, LUNCH, SPRING, AUTUMN };
+	static const struct {
+		int64_t from, to; /* minutes of the day */
+	} hours[] = {
+		[NONE] = { 300, 300 },
+		[NIGHT] = { 22 * 60, 7 * 60 + 30 },
+		[LUNCH] = { 12 * 60, 13 * 60 },
+		[SPRING] = { 60, 150 }, /* ends at 02:30, which the clock jumps over on 2026-03-29 */
+		[AUTUMN] = { 60, 150 }, /* ends at 02:30, which the clock shows twice on 2026-10-25 */
+	};
+	static const struct {
+		int hours;
+		const char *zone, *now, *until; /* until = now: not quiet */
+	} cases[] = {
+		{ NONE, "UTC", "2026-06-01T05:00:00Z", "2026-06-01T05:00:00Z" },
+		{ NIGHT, "UTC", "2026-06-01T21:59:59.999Z", "2026-06-01T21:59:59.999Z" },
+		{ NIGHT, "UTC", "2026-06-01T22:00:00Z", "2026-06-02T07:30:00Z" },
+		{ NIGHT, "UTC", "2026-06-02T00:00:00Z", "2026-06-02T07:30:00Z" },
+		{ NIGHT, "UTC", "2026-06-02T07:29:59.999Z", "2026-06-02T07:30:00Z" },
+		{ NIGHT, "UTC", "2026-06-02T07:30:00Z", "2026-06-02T07:30:00Z" },
+		{ NIGHT, "Asia/Shanghai", "2026-06-01T14:00:00Z", "2026-06-01T23:30:00Z" },
+		{ NIGHT, "Asia/Shanghai", "2026-06-01T13:59:00Z", "2026-06-01T13:59:00Z" },
+		{ LUNCH, "America/New_York", "2026-06-01T16:00:00Z", "2026-06-01T17:00:00Z" },
+		{ LUNCH, "America/New_York", "2026-06-01T17:00:00Z", "2026-06-01T17:00:00Z" },
+		{ SPRING, "Europe/Berlin", "2026-03-29T00:30:00Z", "2026-03-29T01:00:00Z" },
+		{ AUTUMN, "Europe/Berlin", "2026-10-25T00:10:00Z", "2026-10-25T00:30:00Z" },
+		{ AUTUMN, "Europe/Berlin", "2026-10-25T01:10:00Z", "2026-10-25T01:30:00Z" },
+	};
+	for (size_t i = 0; i < AX_COUNT(cases); i++) {
+		struct ax_channel channel = {
+			.quiet_from = hours[cases[i].hours].from,
+			.quiet_to = hours[cases[i].hours].to,
+		};
+		const struct ax_tz *tz = ax_zones_find(zones, cases[i].zone);
+		assert_non_null(tz);
+		if (ax_channel_quiet_until(&channel, tz, at(cases[i].now)) != at(cases[i].until))
+			fail_msg("case %zu: %s %s", i, cases[i].zone, cases[i].now);
+	}
+	ax_zoneinfo_close(zones);
+}
+
+static void test_tries_take_about_a_day(void **state)
+{
+	(void)state;
+	int64_t sum = 0;
+	for (int64_t attempts = 1; attempts < AX_DELIVERY_TRIES; attempts++) {
+		int64_t most = ax_delivery_delay_ms(attempts, 0), least = most;
+		for (uint64_t random = 0; random < 1000; random++) {
+			int64_t delay = ax_delivery_delay_ms(attempts, random * 7919);
+			least = AX_MIN(least, delay);
+			most = AX_MAX(most, delay);
+		}
+		int64_t middle = attempts < 10 ? INT64_C(5000) << (attempts - 1) : 1800000;
+		assert_true(least >= middle * 9 / 10 && most <= middle * 11 / 10 && least < most);
+		sum += middle;
+	}
+	assert_true(sum > 23 * 3600000 && sum < 25 * 3600000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_rules_have_names),
+		cmocka_unit_test(test_hearing),
+		cmocka_unit_test(test_quiet_hours),
+		cmocka_unit_test(test_tries_take_about_a_day),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
