@@ -99,22 +99,16 @@ static enum ax_status claimable(struct pass *pass, struct ax_tx *tx, const char 
 {
 	struct ax_arena *arena = pass->ctx->arena;
 	const char **seen = NULL;
-	int n_seen = 0, cap = 0;
+	size_t n_seen = 0, cap = 0;
 	*ret = (struct ax_runs){ 0 };
 	for (int i = 0; i < n; i++) {
 		for (char *rest = ax_strdup(arena, takers[i].executors), *name; (name = strsep(&rest, " ")) != NULL;) {
-			int known = 0;
+			size_t known = 0;
 			while (known < n_seen && strcmp(seen[known], name) != 0)
 				known++;
 			if (known < n_seen || name[0] == '\0')
 				continue;
-			if (n_seen == cap) {
-				const char **grown =
-					ax_alloc_array(arena, (size_t)(cap = cap * 2 + 16), sizeof(*grown));
-				for (int k = 0; k < n_seen; k++)
-					grown[k] = seen[k];
-				seen = grown;
-			}
+			seen = ax_grow_array(arena, seen, n_seen, 1, &cap, sizeof(*seen));
 			seen[n_seen++] = name;
 			struct ax_runs some;
 			enum ax_status status = tx->ops->runs_claimable(tx, group_key, name, limit, &some, err);

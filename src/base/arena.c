@@ -56,6 +56,17 @@ void *ax_alloc_array(struct ax_arena *arena, size_t n, size_t size)
 	return ax_alloc(arena, n * size);
 }
 
+void *ax_grow_array(struct ax_arena *arena, void *array, size_t n, size_t more, size_t *cap, size_t size)
+{
+	if (n + more <= *cap)
+		return array;
+	*cap = AX_MAX(2 * (n + more), (size_t)16);
+	void *bigger = ax_alloc_array(arena, *cap, size);
+	if (n > 0)
+		memcpy(bigger, array, n * size);
+	return bigger;
+}
+
 char *ax_strndup(struct ax_arena *arena, const char *s, size_t n)
 {
 	char *copy = ax_alloc(arena, n + 1);

@@ -20,6 +20,9 @@ struct ax_arena {
 /* A zeroed struct ax_arena is an empty arena. */
 void *ax_alloc(struct ax_arena *arena, size_t size); /* zeroed, aligned for any type */
 void *ax_alloc_array(struct ax_arena *arena, size_t n, size_t size);
+/* An array of n elements with room for `more` further ones: itself, or a copy with twice the room (the old one is left
+ * to the arena). */
+void *ax_grow_array(struct ax_arena *arena, void *array, size_t n, size_t more, size_t *cap, size_t size);
 char *ax_strdup(struct ax_arena *arena, const char *s); /* NULL stays NULL */
 char *ax_strndup(struct ax_arena *arena, const char *s, size_t n);
 char *ax_sprintf(struct ax_arena *arena, const char *fmt, ...) AX_PRINTF(2, 3);

@@ -174,16 +174,6 @@ static const char runs_sql[] =
 	" OR (CAST(fire_key AS INTEGER) >= ?2 AND CAST(fire_key AS INTEGER) < ?3)"
 	" OR (covers_to >= ?2 AND covers_from < ?3)) ORDER BY gid";
 
-/* A bigger copy of a full array, out of the arena that both die with. */
-static void *grow(struct ax_arena *arena, const void *at, size_t n, size_t size, size_t *room)
-{
-	*room = 2 * n + 16;
-	void *more = ax_alloc_array(arena, *room, size);
-	if (n > 0)
-		memcpy(more, at, n * size);
-	return more;
-}
-
 static enum ax_status read_epochs(struct feed *feed, struct ax_check_task *task, struct ax_err *err)
 {
 	struct ax_check_epoch *at = NULL;
@@ -192,8 +182,7 @@ static enum ax_status read_epochs(struct feed *feed, struct ax_check_task *task,
 	sqlite3_reset(feed->epochs);
 	sqlite3_bind_int64(feed->epochs, 1, task->id);
 	while (ax_check_step(feed->epochs, &status, err)) {
-		if (n == room)
-			at = grow(&feed->arena, at, n, sizeof(*at), &room);
+		at = ax_grow_array(&feed->arena, at, n, 1, &room, sizeof(*at));
 		at[n++] = (struct ax_check_epoch){
 			.from_time = sqlite3_column_int64(feed->epochs, 0),
 			.enabled = sqlite3_column_int(feed->epochs, 1) != 0,
@@ -218,8 +207,7 @@ static enum ax_status read_runs(struct feed *feed, struct ax_check_task *task, s
 	sqlite3_bind_int64(feed->runs, 2, feed->from_ms);
 	sqlite3_bind_int64(feed->runs, 3, feed->to_ms);
 	while (ax_check_step(feed->runs, &status, err)) {
-		if (n == room)
-			at = grow(&feed->arena, at, n, sizeof(*at), &room);
+		at = ax_grow_array(&feed->arena, at, n, 1, &room, sizeof(*at));
 		at[n++] = (struct ax_check_run){
 			.gid = sqlite3_column_int64(feed->runs, 0),
 			.kind = sqlite3_column_int(feed->runs, 1),

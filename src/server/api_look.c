@@ -47,13 +47,7 @@ static enum ax_status read_epochs(
 		enum ax_status status = c->tx->ops->epochs(c->tx, task_id, after, ROWS_PAGE, &page, err);
 		if (status != AX_OK)
 			return status;
-		if (n + (size_t)page.n > cap) {
-			cap = 2 * (n + (size_t)page.n);
-			struct ax_check_epoch *more = ax_alloc_array(arena, cap, sizeof *more);
-			if (n > 0)
-				memcpy(more, all, n * sizeof *more);
-			all = more;
-		}
+		all = ax_grow_array(arena, all, n, (size_t)page.n, &cap, sizeof *all);
 		for (int i = 0; i < page.n; i++) {
 			const struct ax_epoch *e = &page.at[i];
 			all[n++] = (struct ax_check_epoch){ e->from_time, e->enabled, e->cron_expr, e->dialect,
@@ -80,13 +74,7 @@ static enum ax_status read_fired(struct ax_call *c, const struct audit *audit, i
 			c->tx->ops->runs_fired(c->tx, task_id, audit->from, audit->to, after, ROWS_PAGE, &page, err);
 		if (status != AX_OK)
 			return status;
-		if (n + (size_t)page.n > cap) {
-			cap = 2 * (n + (size_t)page.n);
-			struct ax_check_run *more = ax_alloc_array(arena, cap, sizeof *more);
-			if (n > 0)
-				memcpy(more, all, n * sizeof *more);
-			all = more;
-		}
+		all = ax_grow_array(arena, all, n, (size_t)page.n, &cap, sizeof *all);
 		for (int i = 0; i < page.n; i++) {
 			const struct ax_run *r = &page.at[i];
 			all[n++] = (struct ax_check_run){

@@ -5,24 +5,12 @@
 
 #include "server/metrics.h"
 
-/* Room for one more element of an array in the arena (old ones are left to it). */
-static void *grow(struct ax_arena *arena, void *array, size_t n, size_t *cap, size_t size)
-{
-	if (n < *cap)
-		return array;
-	*cap = *cap == 0 ? 16 : *cap * 2;
-	void *bigger = ax_alloc_array(arena, *cap, size);
-	if (n > 0)
-		memcpy(bigger, array, n * size);
-	return bigger;
-}
-
 static void add_name(struct ax_arena *arena, const char ***names, size_t *n, size_t *cap, const char *name)
 {
 	for (size_t i = 0; i < *n; i++)
 		if (strcmp((*names)[i], name) == 0)
 			return;
-	*names = grow(arena, *names, *n, cap, sizeof **names);
+	*names = ax_grow_array(arena, *names, *n, 1, cap, sizeof **names);
 	(*names)[(*n)++] = ax_strdup(arena, name);
 }
 
@@ -32,7 +20,7 @@ static void task_changed(struct ax_notify *notify, int64_t task_id)
 	h->due_soon = true;
 	if (h->n_tasks > 0 && h->tasks[h->n_tasks - 1] == task_id)
 		return;
-	h->tasks = grow(&h->arena, h->tasks, h->n_tasks, &h->cap_tasks, sizeof *h->tasks);
+	h->tasks = ax_grow_array(&h->arena, h->tasks, h->n_tasks, 1, &h->cap_tasks, sizeof *h->tasks);
 	h->tasks[h->n_tasks++] = task_id;
 }
 
@@ -52,7 +40,7 @@ static void run_changed(struct ax_notify *notify, const struct ax_run *run)
 	}
 	if (h->n_runs == AX_HINT_RUNS_MAX)
 		return;
-	h->runs = grow(&h->arena, h->runs, h->n_runs, &h->cap_runs, sizeof *h->runs);
+	h->runs = ax_grow_array(&h->arena, h->runs, h->n_runs, 1, &h->cap_runs, sizeof *h->runs);
 	h->runs[h->n_runs++] = hint;
 }
 

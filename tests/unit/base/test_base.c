@@ -130,6 +130,27 @@ static void test_utf8_refuses_what_the_standard_refuses(void **state)
 		5);
 }
 
+static void test_arena_grows_arrays(void **state)
+{
+	(void)state;
+	struct ax_arena arena = { 0 };
+	int *at = NULL;
+	size_t n = 0, cap = 0, copies = 0;
+	while (n < 1000) {
+		int *before = at;
+		at = ax_grow_array(&arena, at, n, 1, &cap, sizeof(*at));
+		copies += at != before;
+		at[n] = (int)n;
+		n++;
+	}
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(at[i], (int)i);
+	assert_true(copies < 10);
+	at = ax_grow_array(&arena, at, n, 5000, &cap, sizeof(*at));
+	assert_true(cap >= 6000 && at[999] == 999);
+	ax_arena_done(&arena);
+}
+
 static void test_arena_serves_small_and_large(void **state)
 {
 	(void)state;
@@ -169,6 +190,7 @@ int main(void)
 		cmocka_unit_test(test_buffer_stops_at_its_maximum),
 		cmocka_unit_test(test_utf8_refuses_what_the_standard_refuses),
 		cmocka_unit_test(test_b161_messages_are_always_utf8),
+		cmocka_unit_test(test_arena_grows_arrays),
 		cmocka_unit_test(test_arena_serves_small_and_large),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
