@@ -123,6 +123,21 @@ static const struct ax_task *find_task(struct sim *sim, int64_t id)
 	return NULL;
 }
 
+/* Under `skip` no fire waits for another run, whatever the rule was when it came (I9). */
+static void check_held(struct sim *sim)
+{
+	const struct ax_run *run;
+	EACH (run, sim, &ax_run_row) {
+		bool fire = run->kind == AX_KIND_SCHEDULE && !run->made_up;
+		if (!fire || run->status != AX_RUN_WAITING || run->hold != AX_HOLD_OVERLAP)
+			continue;
+		const struct ax_task *task = find_task(sim, run->task_id);
+		if (task != NULL && task->def.overlap == AX_OVERLAP_SKIP)
+			sim_fail(sim, "I9 run %lld waits for others of a task whose overlap is skip",
+				(long long)run->gid);
+	}
+}
+
 /* What was found later than the window is for a person to decide, and does not run by itself (I2). */
 static void check_window(struct sim *sim, const struct ax_run *run, const struct ax_task *task)
 {
@@ -225,6 +240,7 @@ void sim_check_step(struct sim *sim)
 	check_claims(sim);
 	check_failures(sim);
 	check_watch(sim);
+	check_held(sim);
 	check_runs(sim);
 }
 

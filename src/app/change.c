@@ -323,3 +323,19 @@ enum ax_status ax_cancel_runs(
 	}
 	return status;
 }
+
+enum ax_status ax_pass_over_held(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err)
+{
+	static const struct ax_change pass_over = { .event = AX_EV_PASS_OVER, .reason = "overlap" };
+	struct ax_runs held;
+	enum ax_status status = tx->ops->runs_held(tx, task->id, INT32_MAX, &held, err);
+	for (int i = 0; status == AX_OK && i < held.n; i++) {
+		struct ax_run *run = &held.at[i];
+		if (run->kind != AX_KIND_SCHEDULE || run->made_up)
+			continue;
+		run->result_msg = "the overlap rule became skip while it waited for another run of its task";
+		status = ax_change_run(ctx, tx, run, &pass_over, now, err);
+	}
+	return status;
+}

@@ -36,4 +36,9 @@ enum ax_status ax_change_lost(
 enum ax_status ax_cancel_runs(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_runs *runs, const char *reason,
 	int64_t now, struct ax_err *err);
 
+/* Passes over the fires of the task that its overlap rule holds: the rule has become `skip`. What a person asked for
+ * (by hand, delayed, made up) waits on, as it does under `skip`. */
+enum ax_status ax_pass_over_held(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err);
+
 #endif

@@ -406,6 +406,22 @@ def test_streams_per_caller_are_bounded(server):
         stream.close()
 
 
+def test_edit_to_skip_passes_over_the_fires_that_wait(admin, worker, make_task):
+    task = make_task(task_type="scheduled", cron_expr="@every 1s")
+    given = worker.poll_run()
+    runs = f"/api/v1/runs?task_id={task['id']}&status="
+    wait_for(lambda: admin.get(runs + "WAITING").ok()["items"])
+    waiting = admin.get(runs + "WAITING").ok()["items"][0]
+    assert waiting["waiting_for"] == "overlap"
+    changed = admin.patch(f"/api/v1/tasks/{task['id']}", {"version": task["version"], "overlap": "skip"}).ok()
+    assert changed["overlap"] == "skip" and admin.get(runs + "WAITING").ok()["items"] == []
+    skipped = get_run(admin, waiting)
+    assert skipped["status"] == "SKIPPED" and skipped["reason"] == "overlap" and "became skip" in skipped["result_msg"]
+    assert admin.get(f"/api/v1/runs/{waiting['gid']}/why").ok()["verdict"] == "skipped_overlap"
+    worker.finish(given)
+    admin.delete(f"/api/v1/tasks/{task['id']}?force=true")
+
+
 def test_audit_of_fires(server, admin, worker, make_task):
     task = make_task(task_type="scheduled", cron_expr="@every 1s", overlap="allow", overlap_max=50)
     for _ in range(2):

@@ -84,6 +84,8 @@ MUTANTS = [
            (CHANGE, "def.lost_fails || run->lost_times >= def.lost_limit", "def.lost_fails")),
     mutant("overlap-ignored", "no run beside another that the overlap rule forbids",
            (OVERLAP, "\t\t*ret = live - held < most_live(task);\n", "\t\t*ret = true;\n")),
+    mutant("skip-leaves-waiting", "an edit to overlap skip passes over the fires that wait",
+           (TASKS, "if (status == AX_OK && task.def.overlap == AX_OVERLAP_SKIP)", "if (false)")),
     mutant("cancelled-is-tried-again", "what was asked to stop is not tried again",
            (CHANGE, "\t} else if (run->cancel != AX_CANCEL_NONE) {", "\t} else if (false) {")),
     # ---- failures

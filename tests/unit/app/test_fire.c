@@ -166,6 +166,40 @@ static void test_overlap_skip_writes_a_row_that_names_what_it_met(void **state)
 	assert_non_null(strstr(skipped.result_msg, ax_sprintf(&w->arena, "%lld", (long long)order.run.gid)));
 }
 
+static void test_an_edit_to_skip_passes_over_the_fires_that_wait(void **state)
+{
+	struct world *w = *state;
+	struct ax_order order;
+	int64_t id = make_task(w, "* * * * *", NULL);
+	go(w, 60000);
+	poll(w, "w1", "i1", 10, &order, NULL);
+	report(w, "w1", AX_ITEM_STARTED, &order.run);
+	go(w, 60000);
+	go(w, 60000);
+	struct ax_run waiting = find_run(w, id, AX_RUN_WAITING, 0), by_hand;
+	bool existed;
+	struct ax_trigger trigger = { .task_id = id, .params = "", .key = "" };
+	assert_int_equal(ax_task_trigger(&w->ctx, &trigger, &by_hand, &existed, NULL), AX_OK);
+	struct ax_task task = task_row(w, id), changed;
+	task.def.notes = "another edit leaves it alone";
+	assert_int_equal(ax_task_update(&w->ctx, id, 1, &task.def, "test", &changed, NULL), AX_OK);
+	assert_int_equal(run_row(w, waiting.gid).status, AX_RUN_WAITING);
+	task.def.overlap = AX_OVERLAP_SKIP;
+	assert_int_equal(ax_task_update(&w->ctx, id, 2, &task.def, "test", &changed, NULL), AX_OK);
+	struct ax_run skipped = run_row(w, waiting.gid);
+	assert_int_equal(skipped.status, AX_RUN_SKIPPED);
+	assert_string_equal(skipped.reason, "overlap");
+	assert_non_null(strstr(skipped.result_msg, "became skip"));
+	assert_int_equal(skipped.covers_count, 1); /* the fire that had joined it */
+	assert_int_equal(skipped.end_time, w->now);
+	assert_int_equal(changed.last_run_gid, skipped.gid);
+	/* what a person asked for waits in line, and the run that is live goes on */
+	assert_int_equal(run_row(w, by_hand.gid).hold, AX_HOLD_OVERLAP);
+	assert_int_equal(run_row(w, order.run.gid).status, AX_RUN_RUNNING);
+	assert_int_equal(result(w, "w1", &order.run, AX_OUTCOME_SUCCESS), AX_VERDICT_APPLIED);
+	assert_int_equal(run_row(w, by_hand.gid).hold, AX_HOLD_NONE);
+}
+
 static void test_overlap_replace_stops_the_old_run_first(void **state)
 {
 	struct world *w = *state;
@@ -372,6 +406,7 @@ int main(void)
 		T(test_misfire_policy_skip),
 		T(test_overlap_queue_lets_one_wait_and_counts_the_others_on_it),
 		T(test_overlap_skip_writes_a_row_that_names_what_it_met),
+		T(test_an_edit_to_skip_passes_over_the_fires_that_wait),
 		T(test_overlap_replace_stops_the_old_run_first),
 		T(test_overlap_allow_up_to_n),
 		T(test_at_fires_once_and_is_exhausted),
