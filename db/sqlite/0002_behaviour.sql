@@ -179,3 +179,33 @@ ALTER TABLE ax_task_log ADD COLUMN watch_time INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_task_log ADD COLUMN overran INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_task_log ADD COLUMN stalled INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX ax_task_log_watch ON ax_task_log (watch_time, gid) WHERE status < 10 AND watch_time > 0;
+-- Events, and the tasks that listen to them.
+
+ALTER TABLE ax_task ADD COLUMN event_name TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task ADD COLUMN event_condition TEXT NOT NULL DEFAULT 'null';
+ALTER TABLE ax_task_version ADD COLUMN event_name TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task_version ADD COLUMN event_condition TEXT NOT NULL DEFAULT 'null';
+CREATE INDEX ax_task_event ON ax_task (event_name, id) WHERE task_type = 3;
+
+CREATE TABLE ax_event (
+  id INTEGER PRIMARY KEY,
+  event_name TEXT NOT NULL,
+  event_key TEXT NOT NULL,
+  event_id TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  sent_by TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  runs INTEGER NOT NULL,
+  passed INTEGER NOT NULL,
+  UNIQUE (event_name, event_key)
+) STRICT;
+CREATE INDEX ax_event_name ON ax_event (event_name, id);
+CREATE INDEX ax_event_time ON ax_event (time, id);
+
+CREATE TABLE ax_event_task (
+  event INTEGER NOT NULL,
+  task_id INTEGER NOT NULL,
+  fate INTEGER NOT NULL,
+  gid INTEGER NOT NULL,
+  PRIMARY KEY (event, task_id)
+) STRICT, WITHOUT ROWID;

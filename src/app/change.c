@@ -1,12 +1,11 @@
 #include "app/change.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "app/alert_rules.h"
-#include "app/overlap.h"
-#include "app/schedule_next.h"
+#include "app/birth.h"
 #include "app/failures.h"
-#include "app/overlap.h"
 #include "app/run_def.h"
 #include "app/schedule_next.h"
 #include "app/watch.h"
@@ -338,4 +337,27 @@ enum ax_status ax_pass_over_held(
 		status = ax_change_run(ctx, tx, run, &pass_over, now, err);
 	}
 	return status;
+}
+
+enum ax_status ax_run_admit(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
+	struct ax_fate *fate, int64_t now, struct ax_err *err)
+{
+	enum ax_status status = AX_OK;
+	switch (fate->kind) {
+	case AX_FATE_RUN:
+		return ax_run_add_due(ctx, tx, task, run, true, err);
+	case AX_FATE_HOLD:
+		return ax_run_add_waiting(ctx, tx, task, run, err);
+	case AX_FATE_REPLACE:
+		status = ax_cancel_runs(ctx, tx, &fate->live, "replaced", now, err);
+		return status == AX_OK ? ax_run_add_waiting(ctx, tx, task, run, err) : status;
+	case AX_FATE_SKIP:
+		return ax_run_add_ended(ctx, tx, task, run, AX_RUN_SKIPPED, "overlap",
+			ax_sprintf(ctx->arena, "run %" PRId64 " of this task was still %s", fate->beside->gid,
+				ax_run_state_name(fate->beside->status)),
+			err);
+	case AX_FATE_JOIN:
+		break;
+	}
+	ax_die(__FILE__, __LINE__, "a fate that is not for a run of its own");
 }

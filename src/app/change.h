@@ -5,6 +5,7 @@
  * functions work inside the caller's transaction. */
 
 #include "app/ctx.h"
+#include "app/overlap.h"
 
 struct ax_change {
 	enum ax_run_event event;
@@ -30,6 +31,11 @@ enum ax_status ax_change_result(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_
  * bounce and lost limits. */
 enum ax_status ax_change_lost(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const char *reason, int64_t now, struct ax_err *err);
+
+/* A new run meets the fate that the overlap rule gave it: it waits, alone or after the live ones were cancelled, or is
+ * SKIPPED. Joining another run is the caller's. AX_EXISTS when its key was used. */
+enum ax_status ax_run_admit(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
+	struct ax_fate *fate, int64_t now, struct ax_err *err);
 
 /* Cancels those of the runs that have not ended and were not asked before. Each row is read again: the end of one may
  * have let another go. */

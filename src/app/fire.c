@@ -42,23 +42,9 @@ static enum ax_status fire_one(struct ax_ctx *ctx, struct ax_tx *tx, const struc
 	enum ax_status status = ax_overlap_judge(tx, task, run, now, &fate, err);
 	if (status != AX_OK)
 		return status;
-	switch (fate.kind) {
-	case AX_FATE_RUN:
-		return ax_run_add_due(ctx, tx, task, run, true, err);
-	case AX_FATE_JOIN:
+	if (fate.kind == AX_FATE_JOIN)
 		return join(ctx, tx, fate.beside, run, err);
-	case AX_FATE_SKIP:
-		return ax_run_add_ended(ctx, tx, task, run, AX_RUN_SKIPPED, "overlap",
-			ax_sprintf(ctx->arena, "run %" PRId64 " of this task was still %s", fate.beside->gid,
-				ax_run_state_name(fate.beside->status)),
-			err);
-	case AX_FATE_REPLACE:
-		status = ax_cancel_runs(ctx, tx, &fate.live, "replaced", now, err);
-		return status == AX_OK ? ax_run_add_waiting(ctx, tx, task, run, err) : status;
-	case AX_FATE_HOLD:
-		return ax_run_add_waiting(ctx, tx, task, run, err);
-	}
-	ax_die(__FILE__, __LINE__, "unknown fate");
+	return ax_run_admit(ctx, tx, task, run, &fate, now, err);
 }
 
 /* The due fires of one task, sorted by what becomes of them. */

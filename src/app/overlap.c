@@ -48,7 +48,7 @@ static struct ax_fate judge_beside(
 	switch (task->def.overlap) {
 	case AX_OVERLAP_QUEUE:
 	case AX_OVERLAP_ALLOW:
-		fate.beside = made_up_each ? NULL : find_waiting(task, &fate.live);
+		fate.beside = made_up_each || run->kind != AX_KIND_SCHEDULE ? NULL : find_waiting(task, &fate.live);
 		if (fate.beside != NULL)
 			fate.kind = AX_FATE_JOIN;
 		return fate;

@@ -28,7 +28,8 @@ struct ax_fate {
 	struct ax_runs live;
 };
 
-/* What becomes of a fire. `run` is the run that would stand for it, not stored yet. */
+/* What becomes of a fire, an event or an upstream's success. `run` is the run that would stand for it, not stored yet;
+ * only fires of the schedule are counted on a run that waits. */
 enum ax_status ax_overlap_judge(struct ax_tx *tx, const struct ax_task *task, const struct ax_run *run, int64_t now,
 	struct ax_fate *ret, struct ax_err *err);
 

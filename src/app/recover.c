@@ -71,14 +71,16 @@ enum ax_status ax_recover(struct ax_ctx *ctx, const char *version, struct ax_err
 static enum ax_status purge(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
-	int workers, failures;
+	int workers, failures, events;
 	enum ax_status status = tx->ops->runs_purge(tx, pass->now - pass->keep_ms, AX_BATCH, &pass->deleted, err);
 	if (status == AX_OK)
 		status = ax_workers_purge(pass->ctx, tx, pass->now, &workers, err);
 	if (status == AX_OK)
 		status = ax_failures_retain(pass->ctx, tx, pass->now, pass->keep_ms, &failures, err);
 	if (status == AX_OK)
-		pass->deleted += workers + failures;
+		status = tx->ops->events_purge(tx, pass->now - pass->keep_ms, AX_BATCH, &events, err);
+	if (status == AX_OK)
+		pass->deleted += workers + failures + events;
 	if (status == AX_OK)
 		status = tx->ops->idem_purge(tx, pass->now, err);
 	return status == AX_OK ? tx->ops->tokens_expire(tx, pass->now, NULL, err) : status;

@@ -10,6 +10,7 @@
 #include "app/overlap.h"
 #include "app/schedule_next.h"
 #include "base/utf8.h"
+#include "core/condition.h"
 #include "core/limits.h"
 #include "core/retry.h"
 #include "core/task_def.h"
@@ -77,9 +78,6 @@ static enum ax_status check_schedule(struct ax_ctx *ctx, const struct ax_task_de
 	if (def->cron_expr[0] != '\0')
 		return ax_fail(
 			err, AX_INVALID, "cron_expr", "only a task of type scheduled has a cron_expr; leave it out");
-	if (def->task_type != AX_TASK_DELAY)
-		return ax_fail(
-			err, AX_INVALID, "task_type", "write scheduled or delay; event tasks are not offered yet");
 	return AX_OK;
 }
 
@@ -99,11 +97,26 @@ static enum ax_status check_promises(const struct ax_task_def *def, struct ax_er
 	return AX_OK;
 }
 
+static enum ax_status check_event(const struct ax_task_def *def, struct ax_err *err)
+{
+	bool listens = def->task_type == AX_TASK_EVENT;
+	if (!listens && def->event_name[0] != '\0')
+		return ax_fail(
+			err, AX_INVALID, "event_name", "only a task of type event has an event_name; leave it out");
+	if (!listens && strcmp(def->event_condition, "null") != 0)
+		return ax_fail(err, AX_INVALID, "event_condition",
+			"only a task of type event has an event_condition; leave it out");
+	enum ax_status status = check_line("event_name", def->event_name, listens, AX_EVENT_NAME_MAX, err);
+	return status == AX_OK ? ax_condition_check(def->event_condition, err) : status;
+}
+
 enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, struct ax_err *err)
 {
 	enum ax_status status = check_name(def, err);
 	if (status == AX_OK)
 		status = check_schedule(ctx, def, err);
+	if (status == AX_OK)
+		status = check_event(def, err);
 	if (status == AX_OK)
 		status = check_executor(def, err);
 	if (status == AX_OK)
@@ -137,6 +150,20 @@ static enum ax_status refuse_if_never(const struct ax_task *task, struct ax_err 
 		return AX_OK;
 	return ax_fail(
 		err, AX_NEVER, "cron_expr", "this schedule has no fire after now; write one that lies in the future");
+}
+
+/* One event makes its runs in one transaction. */
+static enum ax_status refuse_if_crowded(struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
+{
+	struct ax_tasks listening;
+	if (task->def.task_type != AX_TASK_EVENT)
+		return AX_OK;
+	enum ax_status status =
+		tx->ops->tasks_listening(tx, task->def.event_name, AX_LISTENERS_MAX + 1, &listening, err);
+	if (status == AX_OK && listening.n > AX_LISTENERS_MAX)
+		return ax_fail(
+			err, AX_INVALID, "event_name", "%d tasks listen to this event already", AX_LISTENERS_MAX);
+	return status;
 }
 
 struct create {
@@ -177,6 +204,8 @@ static enum ax_status create_one(struct create *c, struct ax_tx *tx, int i, stru
 	if (status == AX_EXISTS)
 		return ax_fail(err, AX_EXISTS, "task_name", "group '%s' has a task '%s' already", task->def.group_key,
 			task->def.task_name);
+	if (status == AX_OK)
+		status = refuse_if_crowded(tx, task, err);
 	if (status == AX_OK)
 		status = append_version(tx, task, err);
 	if (status == AX_OK)
@@ -299,6 +328,8 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (status == AX_EXISTS)
 		return ax_fail(err, AX_EXISTS, "task_name", "group '%s' has a task '%s' already", task.def.group_key,
 			task.def.task_name);
+	if (status == AX_OK)
+		status = refuse_if_crowded(tx, &task, err);
 	if (status == AX_OK)
 		status = append_version(tx, &task, err);
 	if (status == AX_OK && changed)

@@ -30,6 +30,9 @@ enum {
 	AX_KEY_MAX = 64,
 	AX_PARAM_MAX = 65536,
 	AX_MESSAGE_MAX = 4000,
+	AX_EVENT_NAME_MAX = 128,
+	AX_EVENT_ID_MAX = 256,
+	AX_LISTENERS_MAX = 500, /* tasks that listen to one event: its runs are made in one transaction */
 	AX_OUTPUT_CHUNK_MAX = 65536,
 	AX_OUTPUT_KEEP = 1048576,     /* bytes of output kept per attempt … */
 	AX_OUTPUT_KEEP_HEAD = 262144, /* … of which so many from its beginning, the others from its end */

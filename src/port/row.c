@@ -139,6 +139,17 @@ static const struct ax_field idem_fields[] = { FIX(key), FIX(hash), FIX(status),
 ROW(ax_idem_row, "ax_idem", idem_fields);
 #undef TYPE
 
+#define TYPE ax_event
+static const struct ax_field event_fields[] = { FIX(id), FIX(event_name), FIX(event_key), FIX(event_id), FIX(payload),
+	FIX(sent_by), FIX(time), FIX(runs), FIX(passed) };
+ROW(ax_event_row, "ax_event", event_fields);
+#undef TYPE
+
+#define TYPE ax_event_task
+static const struct ax_field event_task_fields[] = { FIX(event), FIX(task_id), FIX(fate), FIX(gid) };
+ROW(ax_event_task_row, "ax_event_task", event_task_fields);
+#undef TYPE
+
 #define TYPE ax_channel
 static const struct ax_field channel_fields[] = { FIX(id), COL(name), FIX(kind), SECRET_COL(settings), COL(enabled),
 	COL(language), COL(rules), COL(group_keys), COL(quiet_from), COL(quiet_to), COL(quiet_zone),

@@ -11,8 +11,9 @@
  * What every store guarantees, and the contract suite checks:
  *  - a transaction is atomic, isolated from others (rows read with `for_update` do not change under it) and durable
  * once ax_store_run returned AX_OK; after AX_UNCERTAIN it happened wholly or not at all;
- *  - unique: (group_key, fingerprint) of failure groups; the name of a channel; (rule, group_key, episode) among open
- * alerts; (group_key, task_name); (task_id, kind, fire_key, shard); gid; (gid, fence); (gid, fence, seq);
+ *  - unique: (event_name, event_key); (group_key, fingerprint) of failure groups; the name of a channel; (rule,
+ * group_key, episode) among open alerts; (group_key, task_name); (task_id, kind, fire_key, shard); gid; (gid, fence);
+ * (gid, fence, seq);
  *  - ax_group.running, ax_worker_group.given never go below 0 (AX_BROKEN);
  *  - a terminal run never changes its status or fence, whatever is asked (AX_BROKEN).
  *
@@ -23,6 +24,7 @@
 #include "base/err.h"
 #include "core/alert.h"
 #include "core/failure.h"
+#include "core/event.h"
 #include "core/task.h"
 
 struct ax_tx;
@@ -167,6 +169,14 @@ struct ax_audit_entries {
 	int n;
 };
 
+struct ax_events {
+	struct ax_event *at;
+	int n;
+};
+struct ax_event_tasks {
+	struct ax_event_task *at;
+	int n;
+};
 struct ax_channels {
 	struct ax_channel *at;
 	int n;
@@ -232,6 +242,9 @@ struct ax_tx_ops {
 	/* Enabled scheduled tasks, not exhausted, that have neither a next time nor a run of runs_live, by id: an
 	 * @after task whose run ended without setting its next time, which must never last. */
 	enum ax_status (*tasks_stuck)(struct ax_tx *tx, int limit, struct ax_tasks *ret, struct ax_err *err);
+	/* Tasks of type event that listen to the name, whatever their status, by id, locked. */
+	enum ax_status (*tasks_listening)(
+		struct ax_tx *tx, const char *event_name, int limit, struct ax_tasks *ret, struct ax_err *err);
 	/* Earliest next_trigger_time of the enabled tasks; 0 when there is none. */
 	enum ax_status (*task_next_due)(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err);
 	/* How many there are, by enum ax_task_status. */
@@ -394,6 +407,21 @@ struct ax_tx_ops {
 	enum ax_status (*idem_put)(struct ax_tx *tx, const struct ax_idem *idem, struct ax_err *err);
 	/* Deletes the rows with expire_time ≤ now. */
 	enum ax_status (*idem_purge)(struct ax_tx *tx, int64_t now, struct ax_err *err);
+
+	/* events */
+	enum ax_status (*event_insert)(struct ax_tx *tx, const struct ax_event *event, struct ax_err *err);
+	enum ax_status (*event_get)(struct ax_tx *tx, int64_t id, struct ax_event *ret, struct ax_err *err);
+	enum ax_status (*event_find)(struct ax_tx *tx, const char *event_name, const char *event_key,
+		struct ax_event *ret, struct ax_err *err);
+	/* Newest first; event_name NULL = any, before_id 0 = the first page. */
+	enum ax_status (*events_page)(struct ax_tx *tx, const char *event_name_or_null, int64_t before_id, int limit,
+		struct ax_events *ret, struct ax_err *err);
+	enum ax_status (*event_task_insert)(struct ax_tx *tx, const struct ax_event_task *row, struct ax_err *err);
+	enum ax_status (*event_tasks)(
+		struct ax_tx *tx, int64_t event, struct ax_event_tasks *ret, struct ax_err *err); /* by task */
+	/* Deletes events with time < sent_before, oldest first, with what became of them. */
+	enum ax_status (*events_purge)(
+		struct ax_tx *tx, int64_t sent_before, int limit, int *ret_deleted, struct ax_err *err);
 
 	/* alerts */
 	enum ax_status (*channel_insert)(

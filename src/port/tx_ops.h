@@ -13,7 +13,7 @@
 /* clang-format off */
 #define AX_TX_OPS(OP) \
 	OP(task_insert) OP(task_get) OP(task_update) OP(task_advance) OP(task_last_run) OP(tasks_absent) OP(task_delete) \
-	OP(tasks_page) OP(tasks_due) OP(tasks_stuck) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
+	OP(tasks_page) OP(tasks_due) OP(tasks_stuck) OP(tasks_listening) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
 	OP(task_version_get) OP(task_versions) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
 	OP(run_find) OP(run_update) OP(run_renew) OP(runs_live) OP(runs_live_count) OP(runs_pending) OP(runs_held) OP(runs_claimable) OP(runs_overdue) OP(runs_watched) \
 	OP(runs_undispatched) OP(runs_undecided) \
@@ -25,6 +25,7 @@
 	OP(worker_group_add_given) OP(worker_group_drop) OP(server_put) OP(servers) OP(user_insert) \
 	OP(user_find) OP(user_count) OP(token_insert) OP(token_find) OP(token_touch) OP(token_delete) \
 	OP(tokens) OP(tokens_expire) OP(audit_append) OP(audit_page) OP(idem_get) OP(idem_put) OP(idem_purge) \
+	OP(event_insert) OP(event_get) OP(event_find) OP(events_page) OP(event_task_insert) OP(event_tasks) OP(events_purge) \
 	OP(channel_insert) OP(channel_get) OP(channel_update) OP(channel_delete) OP(channels) OP(alert_insert) \
 	OP(alert_get) OP(alert_find) OP(alert_update) OP(alerts_open) OP(alerts_of_task) OP(alerts_untold) \
 	OP(alerts_page) OP(alert_counts) OP(alerts_purge) OP(delivery_insert) OP(delivery_get) OP(delivery_update) \
@@ -47,6 +48,7 @@
 #define AX_ARGS_tasks_page(IN, OUT) IN(TASK_FILTER, f) OUT(TASKS, tasks)
 #define AX_ARGS_tasks_due(IN, OUT) IN(I64, until) IN(INT, limit) OUT(TASKS, tasks)
 #define AX_ARGS_tasks_stuck(IN, OUT) IN(INT, limit) OUT(TASKS, tasks)
+#define AX_ARGS_tasks_listening(IN, OUT) IN(TEXT, event_name) IN(INT, limit) OUT(TASKS, tasks)
 #define AX_ARGS_task_next_due(IN, OUT) OUT(I64, time)
 #define AX_ARGS_task_counts(IN, OUT) OUT(COUNTS, by_status)
 #define AX_ARGS_task_version_insert(IN, OUT) IN(TASK_VERSION, v)
@@ -122,6 +124,14 @@
 #define AX_ARGS_idem_put(IN, OUT) IN(IDEM, idem)
 #define AX_ARGS_idem_purge(IN, OUT) IN(I64, now)
 
+#define AX_ARGS_event_insert(IN, OUT) IN(EVENT, event)
+#define AX_ARGS_event_get(IN, OUT) IN(I64, id) OUT(EVENT, event)
+#define AX_ARGS_event_find(IN, OUT) IN(TEXT, event_name) IN(TEXT, event_key) OUT(EVENT, event)
+#define AX_ARGS_events_page(IN, OUT) IN(TEXT, event_name) IN(I64, before_id) IN(INT, limit) OUT(EVENTS, events)
+#define AX_ARGS_event_task_insert(IN, OUT) IN(EVENT_TASK, row)
+#define AX_ARGS_event_tasks(IN, OUT) IN(I64, event) OUT(EVENT_TASKS, rows)
+#define AX_ARGS_events_purge(IN, OUT) IN(I64, sent_before) IN(INT, limit) OUT(INT, deleted)
+
 #define AX_ARGS_channel_insert(IN, OUT) IN(CHANNEL, channel) OUT(I64, id)
 #define AX_ARGS_channel_get(IN, OUT) IN(I64, id) OUT(CHANNEL, channel)
 #define AX_ARGS_channel_update(IN, OUT) IN(CHANNEL, channel) IN(I64, old_version)
@@ -183,6 +193,8 @@
 #define AX_IN_KIND enum ax_run_kind
 #define AX_IN_RULE enum ax_alert_rule
 #define AX_IN_ALERT_FILTER const struct ax_alert_filter *
+#define AX_IN_EVENT const struct ax_event *
+#define AX_IN_EVENT_TASK const struct ax_event_task *
 #define AX_IN_CHANNEL const struct ax_channel *
 #define AX_IN_ALERT const struct ax_alert *
 #define AX_IN_DELIVERY const struct ax_delivery *
@@ -227,6 +239,9 @@
 #define AX_OUT_SERVERS struct ax_servers *
 #define AX_OUT_TOKENS struct ax_tokens *
 #define AX_OUT_AUDITS struct ax_audit_entries *
+#define AX_OUT_EVENT struct ax_event *
+#define AX_OUT_EVENTS struct ax_events *
+#define AX_OUT_EVENT_TASKS struct ax_event_tasks *
 #define AX_OUT_CHANNEL struct ax_channel *
 #define AX_OUT_ALERT struct ax_alert *
 #define AX_OUT_DELIVERY struct ax_delivery *

@@ -61,6 +61,7 @@ static int64_t random_number(struct dice *dice, const char *name)
 		{ "channel_id", 1, 3 },
 		{ "alert_id", 1, 4 },
 		{ "server", -1, 3 },
+		{ "event", 1, 6 },
 	};
 	for (size_t i = 0; i < AX_COUNT(worlds); i++) {
 		if (strcmp(worlds[i].name, name) == 0)
@@ -78,6 +79,7 @@ static const char *random_text(struct dice *dice, const char *name)
 		{ "task_name", { "Alpha", "alpha two", "beta" } },
 		{ "group_key", { "g", "gg", "h" } },
 		{ "worker", { "", "w", "ww" } },
+		{ "event_name", { "e", "ee", "f" } },
 	};
 	static const char *const others[] = { "", "a", "\xe7\xbb\x84 'q'", "b", "c", "ab" };
 	for (size_t i = 0; i < AX_COUNT(worlds); i++) {
@@ -216,6 +218,8 @@ static const void *random_failure_filter(struct dice *dice, struct ax_arena *are
 #define random_TOKEN(dice, name) random_row(dice, tx->arena, &ax_token_row)
 #define random_AUDIT(dice, name) random_row(dice, tx->arena, &ax_audit_row)
 #define random_IDEM(dice, name) random_row(dice, tx->arena, &ax_idem_row)
+#define random_EVENT(dice, name) random_row(dice, tx->arena, &ax_event_row)
+#define random_EVENT_TASK(dice, name) random_row(dice, tx->arena, &ax_event_task_row)
 #define random_RULE(dice, name) (enum ax_alert_rule) roll(dice, 3)
 #define random_ALERT_FILTER(dice, name) random_alert_filter(dice, tx->arena)
 #define random_CHANNEL(dice, name) random_row(dice, tx->arena, &ax_channel_row)
@@ -231,7 +235,8 @@ static const void *random_failure_filter(struct dice *dice, struct ax_arena *are
 static bool may_be_null(const char *op, const char *name)
 {
 	return (strcmp(op, "worker_groups") == 0 && strcmp(name, "worker") == 0) ||
-		(strcmp(op, "tokens_expire") == 0 && strcmp(name, "kind") == 0) || strcmp(op, "audit_page") == 0;
+		(strcmp(op, "tokens_expire") == 0 && strcmp(name, "kind") == 0) || strcmp(op, "audit_page") == 0 ||
+		strcmp(op, "events_page") == 0;
 }
 
 static const char *or_null(struct dice *dice, const char *op, const char *name, const char *text)

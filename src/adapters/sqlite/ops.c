@@ -102,6 +102,14 @@ enum ax_status ax_sqlite_tasks_stuck(struct ax_tx *tx, int limit, struct ax_task
 	return AX_SQL_GIVE(status, rows, ret_tasks);
 }
 
+enum ax_status ax_sqlite_tasks_listening(
+	struct ax_tx *tx, const char *event_name, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status = ax_sql_list(tx, AX_SQL_TASKS_LISTENING, ARGS(TXT(event_name), LIM(limit)), &rows, err);
+	return AX_SQL_GIVE(status, rows, ret_tasks);
+}
+
 enum ax_status ax_sqlite_task_counts(struct ax_tx *tx, int64_t *ret_by_status, struct ax_err *err)
 {
 	memset(ret_by_status, 0, 32 * sizeof(*ret_by_status));

@@ -54,6 +54,19 @@ static bool task_counts_absence(const void *row)
 	return task->status == AX_TASK_ENABLED && task->def.absence_seconds > 0;
 }
 
+static int task_by_event(const void *a, const void *b)
+{
+	ROWS(ax_task);
+	THEN_TEXT(def.event_name);
+	THEN(id);
+	return 0;
+}
+
+static bool task_listens(const void *row)
+{
+	return ((const struct ax_task *)row)->def.task_type == AX_TASK_EVENT;
+}
+
 static int version_by_key(const void *a, const void *b)
 {
 	ROWS(ax_task_version);
@@ -299,6 +312,45 @@ static int idem_by_key(const void *a, const void *b)
 	return 0;
 }
 
+static int event_by_id(const void *a, const void *b)
+{
+	ROWS(ax_event);
+	THEN(id);
+	return 0;
+}
+
+static int event_by_key(const void *a, const void *b)
+{
+	ROWS(ax_event);
+	THEN_TEXT(event_name);
+	THEN_TEXT(event_key);
+	return 0;
+}
+
+static int event_by_name(const void *a, const void *b)
+{
+	ROWS(ax_event);
+	THEN_TEXT(event_name);
+	THEN(id);
+	return 0;
+}
+
+static int event_by_time(const void *a, const void *b)
+{
+	ROWS(ax_event);
+	THEN(time);
+	THEN(id);
+	return 0;
+}
+
+static int event_task_by_key(const void *a, const void *b)
+{
+	ROWS(ax_event_task);
+	THEN(event);
+	THEN(task_id);
+	return 0;
+}
+
 static int channel_by_id(const void *a, const void *b)
 {
 	ROWS(ax_channel);
@@ -507,6 +559,7 @@ static const struct ax_mem_index task_indexes[] = {
 	[AX_MEM_TASK_DUE] = { task_by_next, task_has_next, NULL },
 	[AX_MEM_TASK_STUCK] = { task_by_id, task_lacks_next, NULL },
 	[AX_MEM_TASK_ABSENCE] = { task_by_id, task_counts_absence, NULL },
+	[AX_MEM_TASK_LISTENING] = { task_by_event, task_listens, NULL },
 };
 static const struct ax_mem_index version_indexes[] = { { version_by_key, NULL, "version" } };
 static const struct ax_mem_index epoch_indexes[] = {
@@ -546,6 +599,13 @@ static const struct ax_mem_index token_indexes[] = {
 };
 static const struct ax_mem_index audit_indexes[] = { { audit_by_id, NULL, "id" } };
 static const struct ax_mem_index idem_indexes[] = { { idem_by_key, NULL, "key" } };
+static const struct ax_mem_index event_indexes[] = {
+	{ event_by_id, NULL, "id" },
+	[AX_MEM_EVENT_BY_KEY] = { event_by_key, NULL, "event_key" },
+	[AX_MEM_EVENT_BY_NAME] = { event_by_name, NULL, NULL },
+	[AX_MEM_EVENT_BY_TIME] = { event_by_time, NULL, NULL },
+};
+static const struct ax_mem_index event_task_indexes[] = { { event_task_by_key, NULL, "task_id" } };
 static const struct ax_mem_index channel_indexes[] = {
 	{ channel_by_id, NULL, "id" },
 	[AX_MEM_CHANNEL_BY_NAME] = { channel_by_name, NULL, "name" },
@@ -598,6 +658,8 @@ void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES])
 	TABLE(AX_MEM_TOKEN, ax_token_row, token_indexes);
 	TABLE(AX_MEM_AUDIT, ax_audit_row, audit_indexes);
 	TABLE(AX_MEM_IDEM, ax_idem_row, idem_indexes);
+	TABLE(AX_MEM_EVENT, ax_event_row, event_indexes);
+	TABLE(AX_MEM_EVENT_TASK, ax_event_task_row, event_task_indexes);
 	TABLE(AX_MEM_CHANNEL, ax_channel_row, channel_indexes);
 	TABLE(AX_MEM_ALERT, ax_alert_row, alert_indexes);
 	TABLE(AX_MEM_DELIVERY, ax_delivery_row, delivery_indexes);

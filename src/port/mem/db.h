@@ -22,6 +22,8 @@ enum ax_mem_table_id {
 	AX_MEM_TOKEN,
 	AX_MEM_AUDIT,
 	AX_MEM_IDEM,
+	AX_MEM_EVENT,
+	AX_MEM_EVENT_TASK,
 	AX_MEM_CHANNEL,
 	AX_MEM_ALERT,
 	AX_MEM_DELIVERY,
@@ -33,7 +35,7 @@ enum ax_mem_table_id {
 };
 
 /* Indexes besides the primary key, which is 0 everywhere. */
-enum { AX_MEM_TASK_BY_NAME = 1, AX_MEM_TASK_DUE, AX_MEM_TASK_STUCK, AX_MEM_TASK_ABSENCE };
+enum { AX_MEM_TASK_BY_NAME = 1, AX_MEM_TASK_DUE, AX_MEM_TASK_STUCK, AX_MEM_TASK_ABSENCE, AX_MEM_TASK_LISTENING };
 enum { AX_MEM_EPOCH_BY_TASK = 1 };
 enum {
 	AX_MEM_RUN_BY_FIRE = 1,
@@ -53,6 +55,7 @@ enum {
 };
 enum { AX_MEM_USER_BY_NAME = 1 };
 enum { AX_MEM_TOKEN_BY_HASH = 1 };
+enum { AX_MEM_EVENT_BY_KEY = 1, AX_MEM_EVENT_BY_NAME, AX_MEM_EVENT_BY_TIME };
 enum { AX_MEM_CHANNEL_BY_NAME = 1 };
 enum {
 	AX_MEM_ALERT_OPEN = 1,

@@ -145,6 +145,19 @@ enum ax_status ax_mem_tasks_stuck(struct ax_tx *tx, int limit, struct ax_tasks *
 	return AX_MEM_GIVE(walk, ret_tasks);
 }
 
+enum ax_status ax_mem_tasks_listening(
+	struct ax_tx *tx, const char *event_name, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
+{
+	(void)err;
+	struct ax_task probe = { .id = INT64_MIN, .def.event_name = event_name };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_TASK, AX_MEM_TASK_LISTENING, &probe);
+	const struct ax_task *task;
+	while (walk.rows.n < limit && (task = ax_mem_next(&walk)) != NULL &&
+		strcmp(task->def.event_name, event_name) == 0)
+		ax_mem_keep(&walk, task);
+	return AX_MEM_GIVE(walk, ret_tasks);
+}
+
 enum ax_status ax_mem_task_next_due(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)
 {
 	(void)err;
