@@ -59,7 +59,7 @@ static const struct {
 static const struct ax_opt list_opts[] = {
 	{ "group", "group-key", "G", "only this group" },
 	{ "status", NULL, "S", "created, enabled, paused" },
-	{ "type", "task-type", "T", "scheduled, delay" },
+	{ "type", "task-type", "T", "scheduled, delay, event" },
 	{ "q", "search", "TEXT", "part of the name" },
 	{ "limit", NULL, "N", "at most so many, 0 for all (0)" },
 	{ 0 },
@@ -69,6 +69,9 @@ static const char *schedule_of(struct ax_arena *arena, const json_t *task)
 {
 	const char *expr = ax_json_text(arena, task, "cron_expr");
 	const char *zone = ax_json_text(arena, task, "time_zone");
+	const char *event = ax_json_text(arena, task, "event_name");
+	if (*event != '\0')
+		return ax_sprintf(arena, "on %s", event);
 	if (*expr == '\0')
 		return ax_json_text(arena, task, "task_type");
 	return strcmp(zone, "UTC") == 0 || *zone == '\0' ? expr : ax_sprintf(arena, "%s (%s)", expr, zone);

@@ -415,12 +415,7 @@ enum ax_status ax_post_task_runs(struct ax_call *c, struct ax_err *err)
 		return status;
 	if (delay_ms >= 0)
 		trigger.run_at = c->now + delay_ms;
-	if (strlen(trigger.key) > AX_KEY_MAX) {
-		struct ax_digest digest;
-		ax_digest_begin(&digest);
-		ax_digest_add(&digest, trigger.key);
-		trigger.key = ax_digest_end(&digest, &c->arena);
-	}
+	trigger.key = ax_key_of(trigger.key, &c->arena);
 	struct ax_run run;
 	bool existed;
 	status = ax_task_trigger(c->ctx, &trigger, &run, &existed, err);

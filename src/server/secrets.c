@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "core/limits.h"
 
 enum { PASSWORD_OPS = 2, PASSWORD_BYTES = 64 * 1024 * 1024 };
 
@@ -65,4 +66,14 @@ const char *ax_digest_end(struct ax_digest *digest, struct ax_arena *arena)
 	char *out = ax_alloc(arena, AX_SECRET_HASH_SIZE);
 	sodium_bin2hex(out, AX_SECRET_HASH_SIZE, hash, sizeof hash);
 	return out;
+}
+
+const char *ax_key_of(const char *key, struct ax_arena *arena)
+{
+	struct ax_digest digest;
+	if (strlen(key) <= AX_KEY_MAX)
+		return key;
+	ax_digest_begin(&digest);
+	ax_digest_add(&digest, key);
+	return ax_digest_end(&digest, arena);
 }

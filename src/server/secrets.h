@@ -30,5 +30,7 @@ void ax_digest_begin(struct ax_digest *digest);
 void ax_digest_add(struct ax_digest *digest, const char *text);
 void ax_digest_add_bytes(struct ax_digest *digest, const void *bytes, size_t len);
 const char *ax_digest_end(struct ax_digest *digest, struct ax_arena *arena);
+/* A caller's key as it is stored: itself, or its hash when it is longer than AX_KEY_MAX. */
+const char *ax_key_of(const char *key, struct ax_arena *arena);
 
 #endif

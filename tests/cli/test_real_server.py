@@ -36,7 +36,7 @@ def until(check, seconds=30):
 
 
 def test_every_list_answers(dev):
-    for noun in ("task", "run", "group", "worker", "token"):
+    for noun in ("task", "run", "event", "group", "worker", "token"):
         assert isinstance(dev(noun, "list", "--json").json["items"], list)
         dev(noun, "list")
 
@@ -118,3 +118,18 @@ def test_a_crontab_is_imported_and_runs(dev):
     failed = dev("task", "trigger", "Fails every minute", "--wait", "--json", code=1).json
     assert failed["result_code"] == 3 and failed["attempt"] == 1
     assert dev("audit", "--from", "-1h", "--to", "now", "--json").json["unexplained"] == 0
+
+
+def test_an_event_and_the_task_that_listens(dev):
+    dev("task", "create", "listener", "--type", "event", "--event", "file.came", "--event-condition",
+        '[{"field":"/size","op":"gt","value":0}]', "--script", 'echo "$AX_PARAMS"')
+    event = dev("event", "send", "file.came", "--id", "f1", "--payload", '{"size":5}', "--json").json
+    row, = event["tasks"]
+    assert dev("run", "log", row["gid"], "--follow").out == '{"size":5}\n'
+    assert dev("event", "send", "file.came", "--id", "f1", "--json").json == event
+    assert "condition" in dev("event", "send", "file.came", "--payload", '{"size":0}').out
+    assert [e["passed_over"] for e in dev("event", "list", "--name", "file.came", "--json").json["items"]] == [1, 0]
+    assert "on file.came" in dev("task", "list").out
+    assert "listener" in dev("event", "show", event["id"]).out
+    dev("event", "show", "1", code=5)
+    dev("task", "delete", "listener")

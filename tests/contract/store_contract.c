@@ -1546,6 +1546,107 @@ TX_TEST(test_kept_answers)
 	ASSERT_SAME(ax_idem_row, idem, out);
 }
 
+/* events */
+
+static void put_event(struct ax_tx *tx, int64_t id, const char *name, const char *key, int64_t time, struct ax_err *err)
+{
+	struct ax_event event;
+	fill_row(&ax_event_row, tx->arena, (int)id, &event);
+	event.id = id;
+	event.event_name = name;
+	event.event_key = key;
+	event.time = time;
+	OK(event_insert, &event);
+}
+
+TX_TEST(test_event_columns)
+{
+	struct ax_event event, found;
+	struct ax_event_task row;
+	struct ax_event_tasks rows;
+	fill_row(&ax_event_row, tx->arena, 30, &event);
+	OK(event_insert, &event);
+	OK(event_get, event.id, &found);
+	ASSERT_SAME(ax_event_row, event, found);
+	OK(event_find, event.event_name, event.event_key, &found);
+	ASSERT_SAME(ax_event_row, event, found);
+	fill_row(&ax_event_task_row, tx->arena, 31, &row);
+	OK(event_task_insert, &row);
+	OK(event_tasks, row.event, &rows);
+	assert_int_equal(rows.n, 1);
+	ASSERT_SAME(ax_event_task_row, row, rows.at[0]);
+}
+
+TX_TEST(test_events)
+{
+	struct ax_event event;
+	struct ax_events events;
+	struct ax_event_tasks rows;
+	int deleted;
+	put_event(tx, 5, "a", "k", 100, err);
+	put_event(tx, 6, "b", "k", 90, err);
+	put_event(tx, 7, "a", "K", 110, err);
+	put_event(tx, 8, "a", "", 95, err);
+	event = (struct ax_event){
+		.id = 9, .event_name = "a", .event_key = "k", .event_id = "", .payload = "", .sent_by = ""
+	};
+	GIVES(AX_EXISTS, event_insert, &event);
+	assert_string_equal(err->field, "event_key");
+	event.id = 8;
+	event.event_key = "new";
+	GIVES(AX_EXISTS, event_insert, &event);
+	GIVES(AX_NOT_FOUND, event_get, 9, &event);
+	GIVES(AX_NOT_FOUND, event_find, "b", "K", &event);
+	OK(events_page, NULL, 0, 3, &events);
+	ASSERT_IDS(events, 8, 7, 6);
+	OK(events_page, NULL, 6, 3, &events);
+	ASSERT_IDS(events, 5);
+	OK(events_page, "a", 8, 5, &events);
+	ASSERT_IDS(events, 7, 5);
+	OK(events_page, "c", 0, 5, &events);
+	assert_int_equal(events.n, 0);
+	for (int64_t task = 3; task > 0; task--)
+		for (int64_t of = 5; of < 8; of++)
+			OK(event_task_insert,
+				&(struct ax_event_task){ .event = of, .task_id = task, .fate = AX_EVENT_RUN });
+	GIVES(AX_EXISTS, event_task_insert, &(struct ax_event_task){ .event = 5, .task_id = 3 });
+	OK(event_tasks, 6, &rows);
+	assert_int_equal(rows.n, 3);
+	assert_int_equal(rows.at[0].task_id, 1);
+	/* the first sent go first, with what became of them */
+	OK(events_purge, 110, 2, &deleted);
+	assert_int_equal(deleted, 2);
+	OK(events_page, NULL, 0, 5, &events);
+	ASSERT_IDS(events, 7, 5);
+	OK(event_tasks, 6, &rows);
+	assert_int_equal(rows.n, 0);
+	OK(events_purge, 110, 2, &deleted);
+	assert_int_equal(deleted, 1);
+	OK(event_tasks, 7, &rows);
+	assert_int_equal(rows.n, 3);
+}
+
+TX_TEST(test_tasks_listening)
+{
+	struct ax_tasks tasks;
+	static const char *const names[] = { "a", "b", "a", "a", "A" };
+	for (size_t i = 0; i < AX_COUNT(names); i++) {
+		char name[8];
+		snprintf(name, sizeof(name), "t%zu", i);
+		struct ax_task task = plain_task("g", name);
+		task.def.task_type = i == 3 ? AX_TASK_DELAY : AX_TASK_EVENT;
+		task.def.event_name = names[i];
+		task.status = i == 2 ? AX_TASK_PAUSED : AX_TASK_ENABLED;
+		OK(task_insert, &task, &task.id);
+	}
+	OK(tasks_listening, "a", 10, &tasks);
+	ASSERT_IDS(tasks, 1, 3);
+	OK(tasks_listening, "a", 1, &tasks);
+	ASSERT_IDS(tasks, 1);
+	OK(tasks_listening, "c", 10, &tasks);
+	assert_int_equal(tasks.n, 0);
+}
+
 /* transactions */
 
 TX_TEST(test_rows_handed_out_stay)
@@ -1774,6 +1875,9 @@ int main(int argc, char **argv)
 		TEST(test_group_and_worker_columns),
 		TEST(test_account_columns),
 		TEST(test_server_audit_idem_columns),
+		TEST(test_event_columns),
+		TEST(test_events),
+		TEST(test_tasks_listening),
 		TEST(test_task_update),
 		TEST(test_task_names_are_unique_in_a_group),
 		TEST(test_task_ids_are_not_used_again),

@@ -1,0 +1,129 @@
+#include <stdio.h>
+#include "cli/ctl.h"
+#include "cli/print.h"
+#include "cli/report.h"
+#include "cli/value.h"
+
+/* ---- send, show ---- */
+
+static const struct ax_opt send_opts[] = {
+	{ "id", "event-id", "ID", "the same name and id again: no new runs" },
+	{ "payload", NULL, "JSON", "what happened; \"@FILE\" reads it from a file, \"-\" from standard input" },
+	{ 0 },
+};
+
+static void print_tasks(struct ax_ctl *ctl, const json_t *event)
+{
+	static const char *const heads[] = { ">TASK", "NAME", "OUTCOME", ">RUN", NULL };
+	struct ax_table table;
+	ax_table_init(&table, heads);
+	size_t i;
+	const json_t *row;
+	json_array_foreach(json_object_get(event, "tasks"), i, row)
+	{
+		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "task_id"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "task_name"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "outcome"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "gid"));
+	}
+	if (table.n_cells > 0)
+		ax_table_print(&table, stdout);
+	ax_table_done(&table);
+}
+
+static void report(struct ax_ctl *ctl, const json_t *event)
+{
+	if (ctl->json) {
+		ax_print_json(stdout, event);
+		return;
+	}
+	static const char *const shown[] = { "id", "name", "event_id", "sent_by", "payload", "runs", "passed_over" };
+	for (size_t i = 0; i < AX_COUNT(shown); i++)
+		ax_print_field(stdout, shown[i], ax_json_text(&ctl->arena, event, shown[i]));
+	ax_print_field(stdout, "time", ax_json_time(&ctl->arena, event, "time"));
+	print_tasks(ctl, event);
+}
+
+static int send_event(struct ax_ctl *ctl)
+{
+	json_t *body = json_pack("{s:s}", "name", ctl->args.operands[0]), *event = NULL;
+	const char *id = ax_args_get(&ctl->args, "id"), *payload = ax_args_get(&ctl->args, "payload");
+	json_t *value = NULL;
+	int code = payload != NULL ? ax_ctl_json(ctl, "--payload", payload, &value) : AX_EXIT_OK;
+	if (body == NULL || (id != NULL && json_object_set_new(body, "event_id", json_string(id)) != 0))
+		code = ax_ctl_fail(AX_EXIT_USAGE, "", "not UTF-8 text");
+	if (value != NULL)
+		json_object_set_new(body, "payload", value);
+	if (code == AX_EXIT_OK)
+		code = ax_client_call(&ctl->client, "POST", "/events", json_incref(body), &event);
+	if (code == AX_EXIT_OK)
+		report(ctl, event);
+	json_decref(body);
+	json_decref(event);
+	return code;
+}
+
+static int show(struct ax_ctl *ctl)
+{
+	struct ax_buf path;
+	json_t *event = NULL;
+	ax_buf_init(&path, 4096);
+	ax_buf_adds(&path, "/events/");
+	ax_value_segment(&path, ctl->args.operands[0]);
+	int code = ax_client_call(&ctl->client, "GET", path.data, NULL, &event);
+	ax_buf_done(&path);
+	if (code == AX_EXIT_OK)
+		report(ctl, event);
+	json_decref(event);
+	return code;
+}
+
+/* ---- list ---- */
+
+static const struct ax_opt list_opts[] = {
+	{ "name", NULL, "NAME", "only events of this name" },
+	{ "limit", NULL, "N", "at most so many, 0 for all (50)" },
+	{ 0 },
+};
+
+static int list(struct ax_ctl *ctl)
+{
+	static const char *const heads[] = { ">ID", "NAME", "EVENT ID", "TIME", ">RUNS", ">PASSED OVER", "BY", NULL };
+	int64_t limit = 50;
+	int code = ax_ctl_opt_i64(ctl, "limit", 0, 1000000, &limit);
+	if (code != AX_EXIT_OK)
+		return code;
+	struct ax_buf path;
+	json_t *answer = NULL;
+	ax_buf_init(&path, 4096);
+	ax_buf_adds(&path, "/events");
+	ax_value_query(&path, "name", ax_args_get(&ctl->args, "name"));
+	code = ax_client_list(&ctl->client, path.data, (size_t)limit, &answer);
+	ax_buf_done(&path);
+	if (code != AX_EXIT_OK)
+		return code;
+	struct ax_table table;
+	ax_table_init(&table, heads);
+	size_t i;
+	const json_t *event;
+	json_array_foreach(json_object_get(answer, "items"), i, event)
+	{
+		ax_table_cell(&table, ax_json_text(&ctl->arena, event, "id"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, event, "name"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, event, "event_id"));
+		ax_table_cell(&table, ax_json_time(&ctl->arena, event, "time"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, event, "runs"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, event, "passed_over"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, event, "sent_by"));
+	}
+	ax_report_list(ctl, answer, &table);
+	json_decref(answer);
+	return AX_EXIT_OK;
+}
+
+const struct ax_verb ax_event_verbs[] = {
+	{ "send", "NAME", 1, 1, "send an event to the tasks that listen to it", send_opts, send_event, false },
+	{ "list", "", 0, 0, "events, newest first", list_opts, list, false },
+	{ "show", "ID", 1, 1, "one event, and what became of it for each task", NULL, show, false },
+	{ 0 },
+};
