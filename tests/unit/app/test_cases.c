@@ -121,6 +121,62 @@ static void register_offering(struct world *w, const char *name, const char *exe
 	assert_int_equal(ax_worker_register(&w->ctx, &reg, NULL), AX_OK);
 }
 
+/* Alerts of the rule, open or over. */
+static int count_alerts(struct world *w, enum ax_alert_rule rule)
+{
+	const struct ax_alert *alert;
+	int n = 0;
+	for (size_t i = 0; (alert = ax_mem_store_at(w->mem, &ax_alert_row, i)) != NULL; i++)
+		n += alert->rule == rule;
+	return n;
+}
+
+static const struct ax_alert *alert_of(struct world *w, enum ax_alert_rule rule, int64_t task_id)
+{
+	const struct ax_alert *alert, *found = NULL;
+	for (size_t i = 0; (alert = ax_mem_store_at(w->mem, &ax_alert_row, i)) != NULL; i++)
+		if (alert->rule == rule && alert->task_id == task_id)
+			found = alert;
+	assert_non_null(found);
+	return found;
+}
+
+/* What the channels were told of alerts of the rule. */
+static int count_told(struct world *w, enum ax_alert_rule rule, enum ax_delivery_kind kind)
+{
+	const struct ax_alert *alert;
+	const struct ax_delivery *told;
+	int n = 0;
+	for (size_t i = 0; (told = ax_mem_store_at(w->mem, &ax_delivery_row, i)) != NULL; i++)
+		for (size_t k = 0; (alert = ax_mem_store_at(w->mem, &ax_alert_row, k)) != NULL; k++)
+			n += alert->id == told->alert_id && alert->rule == rule && told->kind == kind;
+	return n;
+}
+
+static enum ax_status insert_channel(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct ax_channel *channel = arg;
+	return tx->ops->channel_insert(tx, channel, &channel->id, err);
+}
+
+/* A channel that hears everything, reminded each hour. */
+static void make_channel(struct world *w)
+{
+	struct ax_channel channel = {
+		.name = "operators",
+		.kind = AX_CHANNEL_WEBHOOK,
+		.settings = "{}",
+		.enabled = true,
+		.rules = "",
+		.group_keys = "",
+		.quiet_zone = "UTC",
+		.remind_seconds = 3600,
+		.version = 1,
+		.updated_by = "",
+	};
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, insert_channel, &channel, NULL), AX_OK);
+}
+
 static void no_limit(struct ax_task_def *def)
 {
 	def->timeout_seconds = 0;
@@ -658,6 +714,7 @@ static void test_b097_a_dead_worker_blocks_neither_its_run_nor_the_next(void **s
 {
 	struct world *w = *state;
 	struct ax_order order;
+	make_channel(w);
 	int64_t id = make_task(w, "*/5 * * * *", on_lost_fail);
 	live(w, 300);
 	struct ax_run run = claim(w);
@@ -676,6 +733,8 @@ static void test_b097_a_dead_worker_blocks_neither_its_run_nor_the_next(void **s
 	restart(w);
 	live(w, AX_LEASE_MS / 1000 + 5);
 	assert_int_equal(run_row(w, order.run.gid).status, AX_RUN_TIMEOUT);
+	assert_int_equal(alert_of(w, AX_ALERT_FAILED, id)->count, 2); /* each run once */
+	assert_int_equal(count_told(w, AX_ALERT_FAILED, AX_TELL_OPEN), 1);
 }
 
 /* A run of its own task in each live state that has a deadline, and nobody who ends it. */
@@ -778,6 +837,9 @@ static void test_b110_a_late_success_is_noted_once(void **state)
 	assert_int_equal(attempt_row(w, run.gid, 1).late_outcome, AX_OUTCOME_SUCCESS);
 	assert_int_equal(attempt_row(w, run.gid, 1).late_time, at);
 	assert_int_equal(task_row(w, id).last_run_status, AX_RUN_TIMEOUT);
+	assert_int_equal(count_alerts(w, AX_ALERT_FAILED), 1);
+	assert_int_equal(alert_of(w, AX_ALERT_FAILED, id)->count, 1);
+	assert_int_equal(alert_of(w, AX_ALERT_FAILED, id)->state, AX_ALERT_OPEN);
 }
 
 /* The result and the server's limit at one instant: whichever is first, there is one truth. */
@@ -1287,6 +1349,83 @@ static void test_b202_workers_that_never_come_back_are_forgotten(void **state)
 	assert_int_equal(ax_mem_store_count(w->mem, &ax_worker_group_row), 3);
 }
 
+/* ---- alerts */
+
+static void expected_each_minute(struct ax_task_def *def)
+{
+	def->retry_count = 0;
+	def->absence_seconds = 120;
+}
+
+static void no_retries(struct ax_task_def *def)
+{
+	def->retry_count = 0;
+}
+
+static void test_b021_a_long_absence_is_one_alert_for_each_task(void **state)
+{
+	struct world *w = *state;
+	make_channel(w);
+	int64_t ids[] = { make_task(w, "* * * * *", NULL), make_task(w, "* * * * * ?", NULL) };
+	go_quiet(w, DAY);
+	restart(w);
+	while (go(w, 0) <= w->now) {
+	}
+	live(w, 30);
+	assert_int_equal(count_alerts(w, AX_ALERT_MISSED), 2);
+	assert_int_equal(count_told(w, AX_ALERT_MISSED, AX_TELL_OPEN), 2);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(alert_of(w, AX_ALERT_MISSED, ids[i])->state, AX_ALERT_OPEN);
+}
+
+static void fail_each_second(struct world *w, int64_t seconds)
+{
+	struct ax_order order;
+	for (int64_t i = 0; i < seconds; i++) {
+		go(w, 1000);
+		if (poll(w, "w1", "i1", 1, &order, NULL) == 1)
+			result(w, "w1", &order.run, AX_OUTCOME_FAILED);
+	}
+}
+
+static void test_b204_a_task_that_fails_all_the_time_is_told_once_and_each_hour(void **state)
+{
+	struct world *w = *state;
+	struct ax_order order;
+	make_channel(w);
+	int64_t id = make_task(w, "* * * * * ?", no_retries);
+	static const int64_t seconds[] = { 600, 7500 };
+	static const int reminders[] = { 0, 2 };
+	for (int i = 0; i < 2; i++) {
+		fail_each_second(w, seconds[i]);
+		assert_int_equal(alert_of(w, AX_ALERT_FAILED, id)->count, seconds[i]);
+		go(w, 1000);
+		assert_int_equal(poll(w, "w1", "i1", 1, &order, NULL), 1);
+		result(w, "w1", &order.run, AX_OUTCOME_SUCCESS);
+		assert_int_equal(count_alerts(w, AX_ALERT_FAILED), i + 1);
+		assert_int_equal(count_told(w, AX_ALERT_FAILED, AX_TELL_OPEN), i + 1);
+		assert_int_equal(count_told(w, AX_ALERT_FAILED, AX_TELL_RESOLVED), i + 1);
+		assert_int_equal(count_told(w, AX_ALERT_FAILED, AX_TELL_REMINDER), reminders[i]);
+	}
+}
+
+static void test_b205_what_never_starts_is_told(void **state)
+{
+	struct world *w = *state;
+	make_channel(w);
+	int64_t id = make_task(w, "* * * * *", expected_each_minute);
+	int64_t alone = make_task(w, "* * * * *", for_report);
+	live(w, AX_LEASE_MS / 1000); /* no worker asks for anything */
+	assert_int_equal(count_alerts(w, AX_ALERT_WORKER_LOST), 0);
+	live(w, 15);
+	assert_int_equal(count_told(w, AX_ALERT_WORKER_LOST, AX_TELL_OPEN), 1);
+	live(w, 75);
+	assert_int_equal(alert_of(w, AX_ALERT_ABSENCE, id)->state, AX_ALERT_OPEN);
+	live(w, 600); /* a task with no wishes of its own: its group's */
+	assert_int_equal(alert_of(w, AX_ALERT_LATE, alone)->state, AX_ALERT_OPEN);
+	assert_int_equal(count_told(w, AX_ALERT_ABSENCE, AX_TELL_OPEN), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1338,6 +1477,9 @@ int main(void)
 		T(test_b192_a_deleted_task_runs_no_more),
 		T(test_b197_delays_beyond_31_bits_of_milliseconds),
 		T(test_b202_workers_that_never_come_back_are_forgotten),
+		T(test_b021_a_long_absence_is_one_alert_for_each_task),
+		T(test_b204_a_task_that_fails_all_the_time_is_told_once_and_each_hour),
+		T(test_b205_what_never_starts_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
