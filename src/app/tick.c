@@ -111,7 +111,7 @@ static enum ax_status free_stuck(struct ax_tx *tx, void *arg, struct ax_err *err
 	return status;
 }
 
-/* The clock went back: leases must not run on for as long as it did. */
+/* The clock went back, maybe while no server was there: leases must not run on for as long as it did. */
 static enum ax_status shorten_leases(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
@@ -169,7 +169,7 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		ctx->hold_leases_until = pass.now + AX_LEASE_MS;
 	ctx->hold_leases_until = AX_MIN(ctx->hold_leases_until, pass.now + AX_LEASE_MS);
 	enum ax_status status = AX_OK;
-	if (pass.now < ctx->seen_ms)
+	if (pass.now < ctx->seen_ms || ctx->seen_ms == 0)
 		status = ax_store_run(ctx->store, ctx->arena, shorten_leases, &pass, err);
 	if (status == AX_OK)
 		status = repeat(&pass, fire_tasks, err);

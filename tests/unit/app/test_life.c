@@ -126,6 +126,17 @@ static void test_a_refusal_is_not_retried(void **state)
 	assert_string_equal(run_row(w, run.gid).reason, "refused");
 }
 
+static void test_a_lease_is_no_longer_for_a_clock_that_went_back_meanwhile(void **state)
+{
+	struct world *w = *state;
+	struct ax_run run = begin(w, NULL, NULL);
+	report(w, "w1", AX_ITEM_ACCEPTED, &run);
+	go_quiet(w, -3600000);
+	restart(w);
+	go(w, 1000);
+	assert_in_range(run_row(w, run.gid).deadline_time - w->now, 1, AX_LEASE_MS);
+}
+
 static void test_not_accepted_in_time_goes_back_without_a_lost_attempt(void **state)
 {
 	struct world *w = *state;
@@ -438,6 +449,7 @@ int main(void)
 		T(test_failures_retry_with_back_off_and_the_last_one_counts),
 		T(test_only_chosen_codes_are_retried),
 		T(test_a_refusal_is_not_retried),
+		T(test_a_lease_is_no_longer_for_a_clock_that_went_back_meanwhile),
 		T(test_not_accepted_in_time_goes_back_without_a_lost_attempt),
 		T(test_a_claim_that_nobody_accepts_ends_some_day),
 		T(test_a_silent_worker_loses_its_lease),
