@@ -25,7 +25,7 @@ CREATE TABLE ax_channel (
   group_keys TEXT NOT NULL,
   quiet_from INTEGER NOT NULL,
   quiet_to INTEGER NOT NULL,
-  quiet_zone TEXT NOT NULL,
+  time_zone TEXT NOT NULL,
   remind_seconds INTEGER NOT NULL,
   version INTEGER NOT NULL,
   create_time INTEGER NOT NULL,
@@ -77,7 +77,7 @@ CREATE TABLE ax_alert_outbox (
   error TEXT NOT NULL,
   rev INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX ax_alert_outbox_due ON ax_alert_outbox (next_time, id) WHERE state = 0;
+CREATE INDEX ax_alert_outbox_due ON ax_alert_outbox (channel_id, next_time, id) WHERE state = 0;
 CREATE INDEX ax_alert_outbox_turn ON ax_alert_outbox (channel_id, alert_id, id) WHERE state = 0;
 CREATE INDEX ax_alert_outbox_alert ON ax_alert_outbox (alert_id, id);
 CREATE INDEX ax_alert_outbox_channel ON ax_alert_outbox (channel_id, id);

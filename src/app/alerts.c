@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "core/limits.h"
 
 enum { SUBJECT_KEPT = 200, DETAIL_KEPT = 500, NOTE_KEPT = 500 };
@@ -9,11 +10,7 @@ enum { SUBJECT_KEPT = 200, DETAIL_KEPT = 500, NOTE_KEPT = 500 };
 /* As much of a text as an alert keeps, in one line and without cutting a character. */
 static const char *keep(struct ax_ctx *ctx, const char *text, size_t most)
 {
-	size_t len = strlen(text);
-	if (len > most)
-		for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80;)
-			len--;
-	char *kept = ax_strndup(ctx->arena, text, len);
+	char *kept = ax_strndup(ctx->arena, text, ax_utf8_cut(text, strlen(text), most));
 	for (char *c = kept; *c != '\0'; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = ' ';

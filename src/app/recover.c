@@ -50,6 +50,8 @@ static enum ax_status start(struct ax_tx *tx, void *arg, struct ax_err *err)
 		if (servers.at[i].number == row.number)
 			row.gid_high_ms = servers.at[i].gid_high_ms;
 	pass->used_ms = row.gid_high_ms;
+	if (status == AX_OK) /* what it was sending when it ended is sent again */
+		status = tx->ops->deliveries_release(tx, row.number, err);
 	return status == AX_OK ? tx->ops->server_put(tx, &row, err) : status;
 }
 
@@ -71,7 +73,7 @@ enum ax_status ax_recover(struct ax_ctx *ctx, const char *version, struct ax_err
 static enum ax_status purge(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
-	int workers, failures, events;
+	int workers, failures, events, alerts;
 	enum ax_status status = tx->ops->runs_purge(tx, pass->now - pass->keep_ms, AX_BATCH, &pass->deleted, err);
 	if (status == AX_OK)
 		status = ax_workers_purge(pass->ctx, tx, pass->now, &workers, err);
@@ -80,7 +82,9 @@ static enum ax_status purge(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (status == AX_OK)
 		status = tx->ops->events_purge(tx, pass->now - pass->keep_ms, AX_BATCH, &events, err);
 	if (status == AX_OK)
-		pass->deleted += workers + failures + events;
+		status = tx->ops->alerts_purge(tx, pass->now - pass->keep_ms, AX_BATCH, &alerts, err);
+	if (status == AX_OK)
+		pass->deleted += workers + failures + events + alerts;
 	if (status == AX_OK)
 		status = tx->ops->idem_purge(tx, pass->now, err);
 	return status == AX_OK ? tx->ops->tokens_expire(tx, pass->now, NULL, err) : status;

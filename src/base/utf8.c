@@ -62,3 +62,12 @@ void ax_utf8_mask(char *s, size_t len)
 		}
 	}
 }
+
+size_t ax_utf8_cut(const char *s, size_t len, size_t max)
+{
+	if (len <= max)
+		return len;
+	while (max > 0 && ((unsigned char)s[max] & 0xc0) == 0x80)
+		max--;
+	return max;
+}

@@ -7,6 +7,9 @@
 /* True when the bytes are well-formed UTF-8 (RFC 3629: no overlong forms, surrogates or values above U+10FFFF). */
 bool ax_utf8_valid(const char *s, size_t len);
 
+/* The longest beginning of well-formed text that has at most `max` bytes and does not cut a character. */
+size_t ax_utf8_cut(const char *s, size_t len, size_t max);
+
 /* Copies src to dst (capacity 3 × len bytes suffices), every malformed byte replaced by U+FFFD; returns the
  * bytes written. For task output, which may be anything. */
 size_t ax_utf8_repair(const char *src, size_t len, char *dst);

@@ -80,3 +80,19 @@ int64_t ax_delivery_delay_ms(int64_t attempts, uint64_t random)
 	int64_t tenth = delay / 10;
 	return delay - tenth + (int64_t)(random % (uint64_t)(2 * tenth + 1));
 }
+
+size_t ax_channel_text_max(enum ax_channel_kind kind)
+{
+	switch (kind) {
+	case AX_CHANNEL_WECOM:
+		return 2000; /* it refuses 2,048 bytes and more */
+	case AX_CHANNEL_DINGTALK:
+	case AX_CHANNEL_FEISHU:
+	case AX_CHANNEL_SLACK:
+		return 8000;
+	case AX_CHANNEL_SMTP:
+	case AX_CHANNEL_WEBHOOK:
+		return 32000;
+	}
+	ax_die(__FILE__, __LINE__, "unknown kind of channel");
+}

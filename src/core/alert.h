@@ -67,10 +67,10 @@ struct ax_channel {
 	enum ax_language language;
 	const char *rules;      /* names it hears, one space between them; "" = all */
 	const char *group_keys; /* groups it hears, one space between them; "" = all */
-	/* Quiet hours: [quiet_from, quiet_to) in minutes of the day in quiet_zone, over midnight when from > to; none
-	 * when they are equal. What is to be told then waits for their end. */
+	const char *time_zone;  /* of its quiet hours, and of the times in what it is told */
+	/* Quiet hours: [quiet_from, quiet_to) in minutes of the day, over midnight when from > to; none when they are
+	 * equal. What is to be told then waits for their end. */
 	int64_t quiet_from, quiet_to;
-	const char *quiet_zone;
 	int64_t remind_seconds; /* says again that an alert is still open; 0 = never */
 	int64_t version, create_time, update_time;
 	const char *updated_by;
@@ -104,6 +104,9 @@ bool ax_has_word(const char *text, const char *name);
 
 /* When the channel's quiet hours that `now` lies in end; `now` when it lies in none. */
 int64_t ax_channel_quiet_until(const struct ax_channel *channel, const struct ax_tz *tz, int64_t now);
+
+/* The most bytes of text that one message to a channel of this kind may have. */
+size_t ax_channel_text_max(enum ax_channel_kind kind);
 
 /* The wait after so many failed tries (1, 2, …): 5 s doubled each time up to 30 min, ± 10 %. AX_DELIVERY_TRIES of them
  * take about a day. */

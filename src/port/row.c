@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "base/utf8.h"
 #include "port/store.h"
 
 #define KIND(member)                                                                                                   \
@@ -152,8 +153,8 @@ ROW(ax_event_task_row, "ax_event_task", event_task_fields);
 
 #define TYPE ax_channel
 static const struct ax_field channel_fields[] = { FIX(id), COL(name), FIX(kind), SECRET_COL(settings), COL(enabled),
-	COL(language), COL(rules), COL(group_keys), COL(quiet_from), COL(quiet_to), COL(quiet_zone),
-	COL(remind_seconds), COL(version), FIX(create_time), COL(update_time), COL(updated_by) };
+	COL(language), COL(rules), COL(group_keys), COL(quiet_from), COL(quiet_to), COL(time_zone), COL(remind_seconds),
+	COL(version), FIX(create_time), COL(update_time), COL(updated_by) };
 ROW(ax_channel_row, "ax_channel", channel_fields);
 #undef TYPE
 
@@ -301,16 +302,6 @@ void ax_text_print(const char *s, size_t len, struct ax_buf *out)
 	ax_buf_addc(out, '"');
 }
 
-/* The longest beginning of at most `max` bytes that does not cut a character. */
-static size_t cut_text(const char *s, size_t len, size_t max)
-{
-	if (len <= max)
-		return len;
-	while (max > 0 && ((unsigned char)s[max] & 0xc0) == 0x80)
-		max--;
-	return max;
-}
-
 void ax_row_print(const struct ax_row_type *type, const void *row, struct ax_buf *out)
 {
 	enum { TEXT_SHOWN = 200 };
@@ -321,7 +312,7 @@ void ax_row_print(const struct ax_row_type *type, const void *row, struct ax_buf
 			ax_buf_adds(out, "\"***\"");
 		} else if (ax_field_has_text(field)) {
 			const char *text = *ax_field_text(field, row);
-			ax_text_print(text, cut_text(text, ax_field_len(field, row), TEXT_SHOWN), out);
+			ax_text_print(text, ax_utf8_cut(text, ax_field_len(field, row), TEXT_SHOWN), out);
 		} else {
 			const char *quote = field->kind == AX_FIELD_I64 ? "\"" : "";
 			ax_buf_printf(out, "%s%lld%s", quote, ax_field_number(field, row), quote);

@@ -456,19 +456,20 @@ struct ax_tx_ops {
 		int64_t *ret_before, struct ax_err *err);
 	/* How many are open, by rule. */
 	enum ax_status (*alert_counts)(struct ax_tx *tx, int64_t ret_by_rule[32], struct ax_err *err);
-	/* Deletes alerts with resolve_time < resolved_before, first resolved first, with their deliveries. */
+	/* Deletes alerts with resolve_time < before, first resolved first, with their deliveries; and the tests
+	 * (alert_id 0) that were queued before. */
 	enum ax_status (*alerts_purge)(
-		struct ax_tx *tx, int64_t resolved_before, int limit, int *ret_deleted, struct ax_err *err);
+		struct ax_tx *tx, int64_t before, int limit, int *ret_deleted, struct ax_err *err);
 	enum ax_status (*delivery_insert)(
 		struct ax_tx *tx, const struct ax_delivery *delivery, int64_t *ret_id, struct ax_err *err);
 	enum ax_status (*delivery_get)(struct ax_tx *tx, int64_t id, struct ax_delivery *ret, struct ax_err *err);
 	/* As alert_update. */
 	enum ax_status (*delivery_update)(
 		struct ax_tx *tx, const struct ax_delivery *delivery, int64_t old_rev, struct ax_err *err);
-	/* Pending ones with next_time ≤ until, earliest first, locked; those with an earlier pending one of the same
-	 * alert and channel are left out, and rows that others hold. */
-	enum ax_status (*deliveries_due)(
-		struct ax_tx *tx, int64_t until, int limit, struct ax_deliveries *ret, struct ax_err *err);
+	/* Pending ones of a channel with next_time ≤ until, earliest first, locked; those with an earlier pending one
+	 * of the same alert are left out, and rows that others hold. */
+	enum ax_status (*deliveries_due)(struct ax_tx *tx, int64_t channel_id, int64_t until, int limit,
+		struct ax_deliveries *ret, struct ax_err *err);
 	/* Pending ones whose try is under way at this server: no more, they are due at once. */
 	enum ax_status (*deliveries_release)(struct ax_tx *tx, int64_t server, struct ax_err *err);
 	/* By id. */

@@ -146,11 +146,11 @@
 #define AX_ARGS_alerts_untold(IN, OUT) IN(I64, until) IN(INT, limit) OUT(ALERTS, alerts)
 #define AX_ARGS_alerts_page(IN, OUT) IN(ALERT_FILTER, f) OUT(ALERTS, alerts) OUT(I64, before)
 #define AX_ARGS_alert_counts(IN, OUT) OUT(COUNTS, by_rule)
-#define AX_ARGS_alerts_purge(IN, OUT) IN(I64, resolved_before) IN(INT, limit) OUT(INT, deleted)
+#define AX_ARGS_alerts_purge(IN, OUT) IN(I64, before) IN(INT, limit) OUT(INT, deleted)
 #define AX_ARGS_delivery_insert(IN, OUT) IN(DELIVERY, delivery) OUT(I64, id)
 #define AX_ARGS_delivery_get(IN, OUT) IN(I64, id) OUT(DELIVERY, delivery)
 #define AX_ARGS_delivery_update(IN, OUT) IN(DELIVERY, delivery) IN(I64, old_rev)
-#define AX_ARGS_deliveries_due(IN, OUT) IN(I64, until) IN(INT, limit) OUT(DELIVERIES, deliveries)
+#define AX_ARGS_deliveries_due(IN, OUT) IN(I64, channel_id) IN(I64, until) IN(INT, limit) OUT(DELIVERIES, deliveries)
 #define AX_ARGS_deliveries_release(IN, OUT) IN(I64, server)
 #define AX_ARGS_deliveries_of_alert(IN, OUT) IN(I64, alert_id) IN(INT, limit) OUT(DELIVERIES, deliveries)
 #define AX_ARGS_deliveries_of_channel(IN, OUT)                                                                         \

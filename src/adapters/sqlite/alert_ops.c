@@ -136,14 +136,13 @@ enum ax_status ax_sqlite_alert_counts(struct ax_tx *tx, int64_t *ret_by_rule, st
 	return status;
 }
 
-enum ax_status ax_sqlite_alerts_purge(
-	struct ax_tx *tx, int64_t resolved_before, int limit, int *ret_deleted, struct ax_err *err)
+enum ax_status ax_sqlite_alerts_purge(struct ax_tx *tx, int64_t before, int limit, int *ret_deleted, struct ax_err *err)
 {
-	enum ax_status status = AX_OK;
+	enum ax_status status = ax_sql_exec(tx, AX_SQL_ALERTS_PURGE_TESTS, NULL, ARGS(NUM(before)), err);
 	int n = 0;
 	for (; status == AX_OK && n < limit; n++) {
 		int64_t id;
-		status = ax_sql_numbers(tx, AX_SQL_ALERTS_PURGE_FIND, ARGS(NUM(resolved_before)), &id, 1, err);
+		status = ax_sql_numbers(tx, AX_SQL_ALERTS_PURGE_FIND, ARGS(NUM(before)), &id, 1, err);
 		if (status != AX_OK || id == 0)
 			break;
 		status = ax_sql_exec(tx, AX_SQL_ALERTS_PURGE_OUTBOX, NULL, ARGS(NUM(id)), err);
@@ -186,10 +185,11 @@ static enum ax_status list_deliveries(struct ax_tx *tx, enum ax_sql_id id, const
 	return AX_SQL_GIVE(status, rows, ret);
 }
 
-enum ax_status ax_sqlite_deliveries_due(
-	struct ax_tx *tx, int64_t until, int limit, struct ax_deliveries *ret_deliveries, struct ax_err *err)
+enum ax_status ax_sqlite_deliveries_due(struct ax_tx *tx, int64_t channel_id, int64_t until, int limit,
+	struct ax_deliveries *ret_deliveries, struct ax_err *err)
 {
-	return list_deliveries(tx, AX_SQL_DELIVERIES_DUE, ARGS(NUM(until), LIM(limit)), ret_deliveries, err);
+	return list_deliveries(
+		tx, AX_SQL_DELIVERIES_DUE, ARGS(NUM(channel_id), NUM(until), LIM(limit)), ret_deliveries, err);
 }
 
 enum ax_status ax_sqlite_deliveries_release(struct ax_tx *tx, int64_t server, struct ax_err *err)

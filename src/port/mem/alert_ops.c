@@ -157,31 +157,35 @@ enum ax_status ax_mem_alert_counts(struct ax_tx *tx, int64_t *ret_by_rule, struc
 	return AX_OK;
 }
 
-static enum ax_status purge_deliveries(struct ax_tx *tx, int64_t alert_id, struct ax_err *err)
+/* The deliveries of an alert that were queued before that time. */
+static enum ax_status purge_deliveries(struct ax_tx *tx, int64_t alert_id, int64_t before, struct ax_err *err)
 {
 	struct ax_mem_table *table = ax_mem_table(tx, AX_MEM_DELIVERY);
 	struct ax_delivery probe = { .alert_id = alert_id, .id = INT64_MIN };
-	size_t first = ax_mem_seek(table, AX_MEM_DELIVERY_BY_ALERT, &probe);
+	size_t at = ax_mem_seek(table, AX_MEM_DELIVERY_BY_ALERT, &probe);
 	enum ax_status status = AX_OK;
 	const struct ax_delivery *row;
-	while (status == AX_OK && (row = ax_mem_at(table, AX_MEM_DELIVERY_BY_ALERT, first)) != NULL &&
-		row->alert_id == alert_id)
-		status = ax_mem_replace(tx, AX_MEM_DELIVERY, row, NULL, err);
+	while (status == AX_OK && (row = ax_mem_at(table, AX_MEM_DELIVERY_BY_ALERT, at)) != NULL &&
+		row->alert_id == alert_id) {
+		if (row->create_time < before)
+			status = ax_mem_replace(tx, AX_MEM_DELIVERY, row, NULL, err);
+		else
+			at++;
+	}
 	return status;
 }
 
-enum ax_status ax_mem_alerts_purge(
-	struct ax_tx *tx, int64_t resolved_before, int limit, int *ret_deleted, struct ax_err *err)
+enum ax_status ax_mem_alerts_purge(struct ax_tx *tx, int64_t before, int limit, int *ret_deleted, struct ax_err *err)
 {
 	struct ax_mem_table *table = ax_mem_table(tx, AX_MEM_ALERT);
-	enum ax_status status = AX_OK;
+	enum ax_status status = purge_deliveries(tx, 0, before, err);
 	const struct ax_alert *alert;
 	int n = 0;
 	for (; status == AX_OK && n < limit; n++) {
 		alert = ax_mem_at(table, AX_MEM_ALERT_RESOLVED, 0);
-		if (alert == NULL || alert->resolve_time >= resolved_before)
+		if (alert == NULL || alert->resolve_time >= before)
 			break;
-		status = purge_deliveries(tx, alert->id, err);
+		status = purge_deliveries(tx, alert->id, INT64_MAX, err);
 		if (status == AX_OK)
 			status = ax_mem_replace(tx, AX_MEM_ALERT, alert, NULL, err);
 	}
@@ -232,14 +236,15 @@ static bool is_first(struct ax_tx *tx, const struct ax_delivery *delivery)
 	return first->id == delivery->id;
 }
 
-enum ax_status ax_mem_deliveries_due(
-	struct ax_tx *tx, int64_t until, int limit, struct ax_deliveries *ret_deliveries, struct ax_err *err)
+enum ax_status ax_mem_deliveries_due(struct ax_tx *tx, int64_t channel_id, int64_t until, int limit,
+	struct ax_deliveries *ret_deliveries, struct ax_err *err)
 {
 	(void)err;
-	struct ax_delivery probe = { .next_time = INT64_MIN, .id = INT64_MIN };
+	struct ax_delivery probe = { .channel_id = channel_id, .next_time = INT64_MIN, .id = INT64_MIN };
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_DELIVERY, AX_MEM_DELIVERY_DUE, &probe);
 	const struct ax_delivery *delivery;
-	while (walk.rows.n < limit && (delivery = ax_mem_next(&walk)) != NULL && delivery->next_time <= until)
+	while (walk.rows.n < limit && (delivery = ax_mem_next(&walk)) != NULL && delivery->channel_id == channel_id &&
+		delivery->next_time <= until)
 		if (is_first(tx, delivery))
 			ax_mem_keep(&walk, delivery);
 	return AX_MEM_GIVE(walk, ret_deliveries);

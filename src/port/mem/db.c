@@ -438,6 +438,7 @@ static int delivery_by_id(const void *a, const void *b)
 static int delivery_by_time(const void *a, const void *b)
 {
 	ROWS(ax_delivery);
+	THEN(channel_id);
 	THEN(next_time);
 	THEN(id);
 	return 0;

@@ -72,7 +72,7 @@ static int64_t make_channel(struct world *w, const char *name, void (*change)(st
 				   .enabled = true,
 				   .rules = "",
 				   .group_keys = "",
-				   .quiet_zone = "UTC",
+				   .time_zone = "UTC",
 				   .version = 1,
 				   .updated_by = "",
 			   } };

@@ -169,7 +169,7 @@ static void make_channel(struct world *w)
 		.enabled = true,
 		.rules = "",
 		.group_keys = "",
-		.quiet_zone = "UTC",
+		.time_zone = "UTC",
 		.remind_seconds = 3600,
 		.version = 1,
 		.updated_by = "",

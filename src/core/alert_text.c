@@ -1,0 +1,168 @@
+#include "core/alert_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/rfc3339.h"
+
+enum { LANGUAGES = 2, TEST = 0 };
+
+/* {subject} {group} {value} {time}: {value} as a number, and as a duration of so many seconds. By rule, TEST for a
+ * test. Whatever the sentence says, the other facts are in the body. */
+static const char *const titles[AX_ALERT_RULES][LANGUAGES] = {
+	[TEST] = { "test message: this channel works", "测试消息：此通道工作正常" },
+	[AX_ALERT_FAILED] = { "{subject} failed", "{subject} 执行失败" },
+	[AX_ALERT_MISSED] = { "{subject} missed {value} fires", "{subject} 错过 {value} 次触发" },
+	[AX_ALERT_LATE] = { "{subject} began {time} late, or still waits",
+		"{subject} 已延迟 {time}（已开始或仍在等待）" },
+	[AX_ALERT_LATE_FINISH] = { "{subject} is not done in time", "{subject} 未按时完成" },
+	[AX_ALERT_STALLED] = { "{subject} makes no progress", "{subject} 长时间没有进展" },
+	[AX_ALERT_ABSENCE] = { "{subject} did not succeed for {time}", "{subject} 已有 {time} 没有成功执行" },
+	[AX_ALERT_BACKLOG] = { "group {group}: {value} runs wait", "组 {group}：{value} 个执行在排队等待" },
+	[AX_ALERT_WORKER_LOST] = { "worker {subject} fell silent", "执行器 {subject} 失去联系" },
+	[AX_ALERT_FAILURE_GROUP] = { "failures of one kind: {subject}", "同类失败：{subject}" },
+};
+
+static const char *const prefixes[][LANGUAGES] = {
+	[AX_TELL_OPEN] = { "", "" },
+	[AX_TELL_RESOLVED] = { "resolved: ", "已恢复：" },
+	[AX_TELL_REMINDER] = { "still open: ", "仍未恢复：" },
+	[AX_TELL_TEST] = { "", "" },
+};
+
+enum label { GROUP, SINCE, COUNT, LAST_SEEN, ALLOWED, TASK, RUN, ENDED, LASTED, NOTE, LABELS };
+static const char *const labels[LABELS][LANGUAGES] = {
+	[GROUP] = { "group", "组" },
+	[SINCE] = { "since", "开始" },
+	[COUNT] = { "count", "次数" },
+	[LAST_SEEN] = { "last seen", "最近一次" },
+	[ALLOWED] = { "allowed", "允许" },
+	[TASK] = { "task", "任务" },
+	[RUN] = { "run", "执行编号" },
+	[ENDED] = { "ended", "结束" },
+	[LASTED] = { "lasted", "持续" },
+	[NOTE] = { "how", "说明" },
+};
+
+static void add_duration(struct ax_buf *out, int64_t seconds, enum ax_language language)
+{
+	static const struct {
+		int64_t seconds;
+		const char *name[LANGUAGES];
+	} units[] = {
+		{ 86400, { "d", "天" } },
+		{ 3600, { "h", "小时" } },
+		{ 60, { "min", "分钟" } },
+		{ 1, { "s", "秒" } },
+	};
+	size_t u = 0;
+	seconds = AX_MAX(seconds, 0);
+	while (u + 1 < AX_COUNT(units) && seconds < units[u].seconds)
+		u++;
+	ax_buf_printf(out, "%" PRId64 " %s", seconds / units[u].seconds, units[u].name[language]);
+	int64_t rest = seconds % units[u].seconds;
+	if (u + 1 < AX_COUNT(units) && rest >= units[u + 1].seconds)
+		ax_buf_printf(out, " %" PRId64 " %s", rest / units[u + 1].seconds, units[u + 1].name[language]);
+}
+
+static void add_word(
+	struct ax_buf *out, const char *word, size_t len, const struct ax_alert *alert, enum ax_language language)
+{
+	if (strncmp(word, "subject", len) == 0)
+		ax_buf_adds(out, alert->subject);
+	else if (strncmp(word, "group", len) == 0)
+		ax_buf_adds(out, alert->group_key);
+	else if (strncmp(word, "value", len) == 0)
+		ax_buf_printf(out, "%" PRId64, alert->value);
+	else
+		add_duration(out, alert->value, language);
+}
+
+void ax_alert_title(
+	const struct ax_alert *alert, enum ax_delivery_kind kind, enum ax_language language, struct ax_buf *out)
+{
+	ax_buf_adds(out, prefixes[kind][language]);
+	for (const char *p = titles[kind == AX_TELL_TEST ? TEST : alert->rule][language]; *p != '\0';) {
+		size_t plain = strcspn(p, "{");
+		ax_buf_add(out, p, plain);
+		p += plain;
+		if (*p == '\0')
+			break;
+		size_t len = strcspn(++p, "}");
+		add_word(out, p, len, alert, language);
+		p += len + 1;
+	}
+}
+
+static void begin_line(struct ax_buf *out, enum label label, enum ax_language language)
+{
+	ax_buf_printf(
+		out, "%s%s%s", out->len > 0 ? "\n" : "", labels[label][language], language == AX_CHINESE ? "：" : ": ");
+}
+
+static void add_text(struct ax_buf *out, enum label label, const char *text, enum ax_language language)
+{
+	if (text[0] == '\0')
+		return;
+	begin_line(out, label, language);
+	ax_buf_adds(out, text);
+}
+
+static void add_number(struct ax_buf *out, enum label label, int64_t number, enum ax_language language)
+{
+	if (number == 0)
+		return;
+	begin_line(out, label, language);
+	ax_buf_printf(out, "%" PRId64, number);
+}
+
+static void add_time(
+	struct ax_buf *out, enum label label, int64_t ms, const struct ax_tz *tz, enum ax_language language)
+{
+	char text[AX_RFC3339_SIZE];
+	ax_rfc3339_format_offset(ms - ms % 1000, ax_tz_offset_s(tz, ms), text);
+	add_text(out, label, text, language);
+}
+
+/* The bound of a rule, where it says something. */
+static void add_bound(struct ax_buf *out, const struct ax_alert *alert, enum ax_language language)
+{
+	if (alert->bound == 0)
+		return;
+	if (alert->rule == AX_ALERT_BACKLOG) {
+		add_number(out, ALLOWED, alert->bound, language);
+		return;
+	}
+	begin_line(out, ALLOWED, language);
+	add_duration(out, alert->bound, language);
+}
+
+void ax_alert_body(const struct ax_alert *alert, enum ax_delivery_kind kind, enum ax_language language,
+	const struct ax_tz *tz, struct ax_buf *out)
+{
+	struct ax_buf lines;
+	if (kind == AX_TELL_TEST)
+		return;
+	ax_buf_init(&lines, 4096);
+	if (alert->detail[0] != '\0' && kind != AX_TELL_RESOLVED)
+		ax_buf_adds(&lines, alert->detail);
+	add_text(&lines, GROUP, alert->group_key, language);
+	add_time(&lines, SINCE, alert->open_time, tz, language);
+	if (alert->count > 1)
+		add_number(&lines, COUNT, alert->count, language);
+	if (kind == AX_TELL_RESOLVED) {
+		add_time(&lines, ENDED, alert->resolve_time, tz, language);
+		begin_line(&lines, LASTED, language);
+		add_duration(&lines, (alert->resolve_time - alert->open_time) / 1000, language);
+		add_text(&lines, NOTE, alert->resolve_note, language);
+	} else {
+		if (alert->seen_time / 1000 != alert->open_time / 1000)
+			add_time(&lines, LAST_SEEN, alert->seen_time, tz, language);
+		add_bound(&lines, alert, language);
+	}
+	add_number(&lines, TASK, alert->task_id, language);
+	add_number(&lines, RUN, alert->gid, language);
+	ax_buf_add(out, lines.data, lines.len);
+	ax_buf_done(&lines);
+}
