@@ -209,3 +209,74 @@ CREATE TABLE ax_event_task (
   gid INTEGER NOT NULL,
   PRIMARY KEY (event, task_id)
 ) STRICT, WITHOUT ROWID;
+-- Calendars, windows of validity and jitter: on which dates a schedule fires, from when until when, and how much later.
+
+ALTER TABLE ax_task ADD COLUMN calendar TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task ADD COLUMN calendar_mode INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN valid_from INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN valid_until INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN jitter_seconds INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN calendar_version INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX ax_task_calendar ON ax_task (calendar, id) WHERE calendar <> '';
+CREATE INDEX ax_task_behind ON ax_task (calendar, calendar_version, id) WHERE calendar <> '' AND status = 1;
+
+ALTER TABLE ax_task_version ADD COLUMN calendar TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task_version ADD COLUMN calendar_mode INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_version ADD COLUMN valid_from INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_version ADD COLUMN valid_until INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_version ADD COLUMN jitter_seconds INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE ax_schedule_epoch ADD COLUMN calendar TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_schedule_epoch ADD COLUMN calendar_version INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_schedule_epoch ADD COLUMN calendar_mode INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_schedule_epoch ADD COLUMN valid_from INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_schedule_epoch ADD COLUMN valid_until INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_schedule_epoch ADD COLUMN jitter_ms INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE ax_calendar (
+  name TEXT PRIMARY KEY,
+  title TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  create_time INTEGER NOT NULL,
+  update_time INTEGER NOT NULL,
+  updated_by TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Every content that a calendar ever had, for the epochs that refer to it; also of calendars that were deleted.
+CREATE TABLE ax_calendar_version (
+  name TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  author TEXT NOT NULL,
+  title TEXT NOT NULL,
+  week INTEGER NOT NULL,
+  days TEXT NOT NULL,
+  PRIMARY KEY (name, version)
+) STRICT;
+
+-- Backfills: fires of a past range that a person has made up.
+
+CREATE TABLE ax_backfill (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  task_id INTEGER NOT NULL,
+  from_time INTEGER NOT NULL,
+  to_time INTEGER NOT NULL,
+  max_live INTEGER NOT NULL,
+  newest_first INTEGER NOT NULL,
+  status INTEGER NOT NULL,
+  cursor_time INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  made INTEGER NOT NULL,
+  existed INTEGER NOT NULL,
+  done INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  create_time INTEGER NOT NULL,
+  end_time INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  rev INTEGER NOT NULL
+) STRICT;
+CREATE INDEX ax_backfill_task ON ax_backfill (task_id, id);
+CREATE INDEX ax_backfill_open ON ax_backfill (id) WHERE status = 0;
+
+ALTER TABLE ax_task_log ADD COLUMN backfill_id INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX ax_task_log_backfill ON ax_task_log (backfill_id, gid) WHERE backfill_id > 0;

@@ -19,6 +19,7 @@ enum ax_task_status { AX_TASK_CREATED = 0, AX_TASK_ENABLED = 1, AX_TASK_PAUSED =
 
 enum ax_overlap { AX_OVERLAP_QUEUE = 0, AX_OVERLAP_SKIP = 1, AX_OVERLAP_REPLACE = 2, AX_OVERLAP_ALLOW = 3 };
 enum ax_backoff { AX_BACKOFF_EXPONENTIAL = 0, AX_BACKOFF_FIXED = 1, AX_BACKOFF_LIST = 2 };
+enum ax_calendar_mode { AX_CALENDAR_INCLUDE = 0, AX_CALENDAR_EXCLUDE = 1 };
 enum ax_misfire { AX_MISFIRE_FIRE_ONCE = 0, AX_MISFIRE_FIRE_ALL = 1, AX_MISFIRE_SKIP = 2 };
 
 /* What a task is: everything that a person writes, as task_def.def lists it. Every change of it is a new version. */
@@ -51,10 +52,12 @@ struct ax_task {
 	const char *updated_by;
 
 	/* The scheduler's own columns. */
-	int64_t next_trigger_time; /* 0 = none: not enabled, exhausted, or waiting for a run to end (@after) */
+	int64_t next_trigger_time; /* when the next fire is due, jitter included; 0 = none: not enabled, exhausted, or
+				      waiting for a run to end (@after) */
 	int64_t last_trigger_time;
-	int64_t anchor_time; /* @every counts from here */
-	bool exhausted;      /* the schedule has no further fire */
+	int64_t anchor_time;      /* @every counts from here */
+	int64_t calendar_version; /* of def.calendar, that it follows; 0 = none */
+	bool exhausted;           /* the schedule has no further fire */
 
 	/* A copy for lists: the newest run that ended. The end only grows, whatever the clock does: @after counts from
 	 * it. */
@@ -124,7 +127,8 @@ struct ax_run {
 	bool stalled;             /* alive without new progress for stall_seconds */
 	int64_t rerun_of;         /* gid or 0 */
 	int64_t covers_from, covers_to, covers_count; /* fires that this run stands for besides its own */
-	bool made_up;                                 /* a person ran a missed fire */
+	bool made_up;                                 /* a person had a past fire run */
+	int64_t backfill_id;                          /* that made it up; 0 = none */
 };
 
 /* The try that a run is at: 1, 2, … Lost attempts and retries both count. */
@@ -213,6 +217,11 @@ struct ax_epoch {
 	const char *time_zone;
 	int64_t anchor_time;
 	const char *tzdata;
+	const char *calendar; /* "" = none */
+	int64_t calendar_version;
+	enum ax_calendar_mode calendar_mode;
+	int64_t valid_from, valid_until; /* 0 = open */
+	int64_t jitter_ms;               /* fires are due so much later */
 };
 
 #endif

@@ -27,14 +27,15 @@ static bool wants(const char *wanted, const char *value)
 bool ax_task_matches(const struct ax_task_filter *f, const struct ax_task *task)
 {
 	return wants(f->group_key, task->def.group_key) && wants(f->task_name, task->def.task_name) &&
-		(f->status < 0 || f->status == (int)task->status) &&
+		wants(f->calendar, task->def.calendar) && (f->status < 0 || f->status == (int)task->status) &&
 		(f->task_type == 0 || f->task_type == (int)task->def.task_type) &&
 		(f->q == NULL || contains(task->def.task_name, f->q));
 }
 
 bool ax_run_matches(const struct ax_run_filter *f, const struct ax_run *run)
 {
-	return (f->task_id == 0 || f->task_id == run->task_id) && wants(f->group_key, run->group_key) &&
+	return (f->task_id == 0 || f->task_id == run->task_id) &&
+		(f->backfill_id == 0 || f->backfill_id == run->backfill_id) && wants(f->group_key, run->group_key) &&
 		wants(f->worker, run->worker) && (f->statuses == 0 || (f->statuses >> run->status & 1) != 0) &&
 		(f->kind == 0 || f->kind == (int)run->kind) &&
 		(f->from_time == 0 || run->trigger_time >= f->from_time) &&

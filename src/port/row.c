@@ -45,8 +45,8 @@
 static const struct ax_field task_fields[] = { FIX(id),
 #include "core/task_def.def"
 	COL(status), COL(version), FIX(create_time), COL(update_time), COL(updated_by), COL(next_trigger_time),
-	COL(last_trigger_time), COL(anchor_time), COL(exhausted), FIX(last_run_gid), FIX(last_run_status),
-	FIX(last_run_end_time), COL(absence_time) };
+	COL(last_trigger_time), COL(anchor_time), COL(calendar_version), COL(exhausted), FIX(last_run_gid),
+	FIX(last_run_status), FIX(last_run_end_time), COL(absence_time) };
 ROW(ax_task_row, "ax_task", task_fields);
 #undef TYPE
 
@@ -63,7 +63,8 @@ ROW(ax_task_version_row, "ax_task_version", version_fields);
 
 #define TYPE ax_epoch
 static const struct ax_field epoch_fields[] = { FIX(id), FIX(task_id), FIX(from_time), FIX(enabled), FIX(cron_expr),
-	FIX(dialect), FIX(time_zone), FIX(anchor_time), FIX(tzdata) };
+	FIX(dialect), FIX(time_zone), FIX(anchor_time), FIX(tzdata), FIX(calendar), FIX(calendar_version),
+	FIX(calendar_mode), FIX(valid_from), FIX(valid_until), FIX(jitter_ms) };
 ROW(ax_epoch_row, "ax_schedule_epoch", epoch_fields);
 #undef TYPE
 
@@ -75,7 +76,7 @@ static const struct ax_field run_fields[] = { FIX(gid), FIX(task_id), FIX(kind),
 	COL(bounce_times), COL(accepted), COL(worker), COL(incarnation), COL(cancel), COL(ended_by_worker),
 	COL(result_code), COL(result_msg), COL(result), FIX(params), FIX(trace_id), COL(progress_msg),
 	COL(progress_percent), COL(progress_time), FIX(must_end_time), COL(watch_time), COL(overran), COL(stalled),
-	FIX(rerun_of), COL(covers_from), COL(covers_to), COL(covers_count), FIX(made_up) };
+	FIX(rerun_of), COL(covers_from), COL(covers_to), COL(covers_count), FIX(made_up), FIX(backfill_id) };
 ROW(ax_run_row, "ax_task_log", run_fields);
 #undef TYPE
 
@@ -196,6 +197,23 @@ ROW(ax_failure_spread_row, "ax_failure_spread", failure_spread_fields);
 #define TYPE ax_failure_hour
 static const struct ax_field failure_hour_fields[] = { FIX(failure_id), FIX(hour), COL(count) };
 ROW(ax_failure_hour_row, "ax_failure_hour", failure_hour_fields);
+#define TYPE ax_calendar_row
+static const struct ax_field calendar_fields[] = { FIX(name), COL(title), COL(version), FIX(create_time),
+	COL(update_time), COL(updated_by) };
+ROW(ax_calendar_row_row, "ax_calendar", calendar_fields);
+#undef TYPE
+
+#define TYPE ax_calendar_version
+static const struct ax_field calendar_version_fields[] = { FIX(name), FIX(version), FIX(time), FIX(author), FIX(title),
+	FIX(week), FIX(days) };
+ROW(ax_calendar_version_row, "ax_calendar_version", calendar_version_fields);
+#undef TYPE
+
+#define TYPE ax_backfill
+static const struct ax_field backfill_fields[] = { FIX(id), FIX(task_id), FIX(from_time), FIX(to_time), FIX(max_live),
+	FIX(newest_first), COL(status), COL(cursor_time), FIX(total), COL(made), COL(existed), COL(done), COL(failed),
+	FIX(create_time), COL(end_time), FIX(created_by), COL(rev) };
+ROW(ax_backfill_row, "ax_backfill", backfill_fields);
 #undef TYPE
 
 _Static_assert(sizeof(enum ax_run_state) == sizeof(int), "enums are read and written as int");

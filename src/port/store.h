@@ -14,6 +14,7 @@
  *  - unique: (event_name, event_key); (group_key, fingerprint) of failure groups; the name of a channel; (rule,
  * group_key, episode) among open alerts; (group_key, task_name); (task_id, kind, fire_key, shard); gid; (gid, fence);
  * (gid, fence, seq);
+ *  - unique: the name of a calendar, (name, version) of its versions;
  *  - ax_group.running, ax_worker_group.given never go below 0 (AX_BROKEN);
  *  - a terminal run never changes its status or fence, whatever is asked (AX_BROKEN).
  *
@@ -23,6 +24,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "core/alert.h"
+#include "core/backfill.h"
+#include "core/calendar.h"
 #include "core/failure.h"
 #include "core/event.h"
 #include "core/task.h"
@@ -33,6 +36,7 @@ struct ax_store;
 struct ax_task_filter {
 	const char *group_key; /* NULL = any */
 	const char *task_name; /* exact; NULL = any */
+	const char *calendar;  /* NULL = any */
 	const char *q;         /* part of the name, ASCII case ignored; NULL = any */
 	int status;            /* enum ax_task_status or -1 */
 	int task_type;         /* enum ax_task_type or 0 */
@@ -42,6 +46,7 @@ struct ax_task_filter {
 
 struct ax_run_filter {
 	int64_t task_id;            /* 0 = any */
+	int64_t backfill_id;        /* 0 = any */
 	const char *group_key;      /* NULL = any */
 	const char *worker;         /* NULL = any */
 	uint32_t statuses;          /* bit 1 << enum ax_run_state; 0 = any */
@@ -156,6 +161,18 @@ struct ax_epochs {
 	struct ax_epoch *at;
 	int n;
 };
+struct ax_calendars {
+	struct ax_calendar_row *at;
+	int n;
+};
+struct ax_calendar_versions {
+	struct ax_calendar_version *at;
+	int n;
+};
+struct ax_backfills {
+	struct ax_backfill *at;
+	int n;
+};
 struct ax_servers {
 	struct ax_server_row *at;
 	int n;
@@ -222,7 +239,8 @@ struct ax_tx_ops {
 	 * `old_version` and `old_next` (next_trigger_time). */
 	enum ax_status (*task_update)(struct ax_tx *tx, const struct ax_task *task, int64_t old_version,
 		int64_t old_next, struct ax_err *err);
-	/* Writes only next_trigger_time, last_trigger_time, exhausted; the row must still have `old_next`. */
+	/* Writes only next_trigger_time, last_trigger_time, calendar_version, exhausted; the row must still have
+	 * `old_next`. */
 	enum ax_status (*task_advance)(
 		struct ax_tx *tx, const struct ax_task *task, int64_t old_next, struct ax_err *err);
 	/* Writes only the copy of the newest ended run, and absence_time. */
@@ -259,6 +277,40 @@ struct ax_tx_ops {
 	/* By id, greater than after_id; task_id 0 = all tasks. The store gives the id. */
 	enum ax_status (*epochs)(struct ax_tx *tx, int64_t task_id, int64_t after_id, int limit, struct ax_epochs *ret,
 		struct ax_err *err);
+
+	/* calendars; AX_EXISTS: "name" */
+	enum ax_status (*calendar_insert)(struct ax_tx *tx, const struct ax_calendar_row *calendar, struct ax_err *err);
+	enum ax_status (*calendar_get)(
+		struct ax_tx *tx, const char *name, struct ax_calendar_row *ret, struct ax_err *err);
+	/* The row must still have `old_version`. */
+	enum ax_status (*calendar_update)(
+		struct ax_tx *tx, const struct ax_calendar_row *calendar, int64_t old_version, struct ax_err *err);
+	enum ax_status (*calendar_delete)(struct ax_tx *tx, const char *name, struct ax_err *err);
+	/* All, by name. */
+	enum ax_status (*calendars)(struct ax_tx *tx, struct ax_calendars *ret, struct ax_err *err);
+	enum ax_status (*calendar_version_insert)(
+		struct ax_tx *tx, const struct ax_calendar_version *v, struct ax_err *err);
+	enum ax_status (*calendar_version_get)(struct ax_tx *tx, const char *name, int64_t version,
+		struct ax_calendar_version *ret, struct ax_err *err);
+	/* Newest first; before_version 0 = from the newest. */
+	enum ax_status (*calendar_versions)(struct ax_tx *tx, const char *name, int64_t before_version, int limit,
+		struct ax_calendar_versions *ret, struct ax_err *err);
+	/* Enabled tasks of a calendar with calendar_version < version, by (calendar_version, id), locked. */
+	enum ax_status (*tasks_behind)(struct ax_tx *tx, const char *calendar, int64_t version, int limit,
+		struct ax_tasks *ret, struct ax_err *err);
+
+	/* backfills */
+	enum ax_status (*backfill_insert)(
+		struct ax_tx *tx, const struct ax_backfill *backfill, int64_t *ret_id, struct ax_err *err);
+	enum ax_status (*backfill_get)(struct ax_tx *tx, int64_t id, struct ax_backfill *ret, struct ax_err *err);
+	/* The row must still have `old_rev`, and gets old_rev + 1. */
+	enum ax_status (*backfill_update)(
+		struct ax_tx *tx, const struct ax_backfill *backfill, int64_t old_rev, struct ax_err *err);
+	/* Newest first; task_id 0 = of all tasks, before_id 0 = from the newest. */
+	enum ax_status (*backfills)(struct ax_tx *tx, int64_t task_id, int64_t before_id, int limit,
+		struct ax_backfills *ret, struct ax_err *err);
+	/* RUNNING ones, by id, locked. */
+	enum ax_status (*backfills_open)(struct ax_tx *tx, int limit, struct ax_backfills *ret, struct ax_err *err);
 
 	/* runs */
 	enum ax_status (*run_insert)(struct ax_tx *tx, const struct ax_run *run, struct ax_err *err);

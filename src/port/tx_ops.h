@@ -35,7 +35,10 @@
 	OP(failures_of_group) OP(failures_to_rerun) OP(failures_to_rerun_count) OP(failure_group_insert) \
 	OP(failure_group_get) OP(failure_group_find) OP(failure_group_update) OP(failure_group_delete) \
 	OP(failure_groups_page) OP(failure_groups_alike) OP(failure_groups_old) OP(failure_spread_add) \
-	OP(failure_spreads) OP(failure_hour_add) OP(failure_hours) OP(failure_hours_cut)
+	OP(failure_spreads) OP(failure_hour_add) OP(failure_hours) OP(failure_hours_cut) \
+	OP(calendar_insert) OP(calendar_get) OP(calendar_update) OP(calendar_delete) \
+	OP(calendars) OP(calendar_version_insert) OP(calendar_version_get) OP(calendar_versions) OP(tasks_behind) \
+	OP(backfill_insert) OP(backfill_get) OP(backfill_update) OP(backfills) OP(backfills_open)
 /* clang-format on */
 
 #define AX_ARGS_task_insert(IN, OUT) IN(TASK, task) OUT(I64, id)
@@ -183,6 +186,22 @@
 #define AX_ARGS_failure_hours(IN, OUT) IN(I64, failure_id) OUT(FAILURE_HOURS, hours)
 #define AX_ARGS_failure_hours_cut(IN, OUT) IN(I64, failure_id) IN(I64, before_hour)
 
+#define AX_ARGS_calendar_insert(IN, OUT) IN(CALENDAR, calendar)
+#define AX_ARGS_calendar_get(IN, OUT) IN(TEXT, name) OUT(CALENDAR, calendar)
+#define AX_ARGS_calendar_update(IN, OUT) IN(CALENDAR, calendar) IN(I64, old_version)
+#define AX_ARGS_calendar_delete(IN, OUT) IN(TEXT, name)
+#define AX_ARGS_calendars(IN, OUT) OUT(CALENDARS, calendars)
+#define AX_ARGS_calendar_version_insert(IN, OUT) IN(CALENDAR_VERSION, v)
+#define AX_ARGS_calendar_version_get(IN, OUT) IN(TEXT, name) IN(I64, version) OUT(CALENDAR_VERSION, v)
+#define AX_ARGS_calendar_versions(IN, OUT)                                                                             \
+	IN(TEXT, name) IN(I64, before_version) IN(INT, limit) OUT(CALENDAR_VERSIONS, versions)
+#define AX_ARGS_tasks_behind(IN, OUT) IN(TEXT, calendar) IN(I64, version) IN(INT, limit) OUT(TASKS, tasks)
+#define AX_ARGS_backfill_insert(IN, OUT) IN(BACKFILL, backfill) OUT(I64, id)
+#define AX_ARGS_backfill_get(IN, OUT) IN(I64, id) OUT(BACKFILL, backfill)
+#define AX_ARGS_backfill_update(IN, OUT) IN(BACKFILL, backfill) IN(I64, old_rev)
+#define AX_ARGS_backfills(IN, OUT) IN(I64, task_id) IN(I64, before_id) IN(INT, limit) OUT(BACKFILLS, backfills)
+#define AX_ARGS_backfills_open(IN, OUT) IN(INT, limit) OUT(BACKFILLS, backfills)
+
 /* C types of the arguments. */
 #define AX_IN_I64 int64_t
 #define AX_IN_INT int
@@ -198,6 +217,9 @@
 #define AX_IN_CHANNEL const struct ax_channel *
 #define AX_IN_ALERT const struct ax_alert *
 #define AX_IN_DELIVERY const struct ax_delivery *
+#define AX_IN_CALENDAR const struct ax_calendar_row *
+#define AX_IN_CALENDAR_VERSION const struct ax_calendar_version *
+#define AX_IN_BACKFILL const struct ax_backfill *
 #define AX_IN_TASK_FILTER const struct ax_task_filter *
 #define AX_IN_RUN_FILTER const struct ax_run_filter *
 #define AX_IN_TASK const struct ax_task *
@@ -259,6 +281,12 @@
 #define AX_OUT_FAILURE_GROUPS struct ax_failure_groups *
 #define AX_OUT_FAILURE_SPREADS struct ax_failure_spreads *
 #define AX_OUT_FAILURE_HOURS struct ax_failure_hours *
+#define AX_OUT_CALENDAR struct ax_calendar_row *
+#define AX_OUT_CALENDAR_VERSION struct ax_calendar_version *
+#define AX_OUT_CALENDARS struct ax_calendars *
+#define AX_OUT_CALENDAR_VERSIONS struct ax_calendar_versions *
+#define AX_OUT_BACKFILL struct ax_backfill *
+#define AX_OUT_BACKFILLS struct ax_backfills *
 
 /* AX_TX_PARAMS(name): the arguments as parameters, each after a comma. AX_TX_PASS(name): the same as a call passes
  * them. */

@@ -61,6 +61,8 @@ static void show_task_filter(struct ax_buf *out, const struct ax_task_filter *f)
 	show_text(out, f->group_key);
 	ax_buf_adds(out, ",\"task_name\":");
 	show_text(out, f->task_name);
+	ax_buf_adds(out, ",\"calendar\":");
+	show_text(out, f->calendar);
 	ax_buf_adds(out, ",\"q\":");
 	show_text(out, f->q);
 	ax_buf_printf(out, ",\"status\":%d,\"task_type\":%d,\"after_id\":\"%" PRId64 "\",\"limit\":%d}", f->status,
@@ -74,11 +76,11 @@ static void show_run_filter(struct ax_buf *out, const struct ax_run_filter *f)
 	ax_buf_adds(out, ",\"worker\":");
 	show_text(out, f->worker);
 	ax_buf_printf(out,
-		",\"task_id\":\"%" PRId64 "\",\"statuses\":%" PRIu32 ",\"kind\":%d,\"from_time\":\"%" PRId64
-		"\",\"to_time\":\"%" PRId64 "\",\"live\":%d,\"before_gid\":\"%" PRId64
-		"\",\"limit\":%d,\"scan_limit\":%d}",
-		f->task_id, f->statuses, f->kind, f->from_time, f->to_time, f->live, f->before_gid, f->limit,
-		f->scan_limit);
+		",\"task_id\":\"%" PRId64 "\",\"backfill_id\":\"%" PRId64 "\",\"statuses\":%" PRIu32
+		",\"kind\":%d,\"from_time\":\"%" PRId64 "\",\"to_time\":\"%" PRId64
+		"\",\"live\":%d,\"before_gid\":\"%" PRId64 "\",\"limit\":%d,\"scan_limit\":%d}",
+		f->task_id, f->backfill_id, f->statuses, f->kind, f->from_time, f->to_time, f->live, f->before_gid,
+		f->limit, f->scan_limit);
 }
 
 static void show_alert_filter(struct ax_buf *out, const struct ax_alert_filter *f)
@@ -135,6 +137,9 @@ static void show_failure_filter(struct ax_buf *out, const struct ax_failure_filt
 #define SHOW_IN_CHANNEL(v) ax_row_print(&ax_channel_row, v, out)
 #define SHOW_IN_ALERT(v) ax_row_print(&ax_alert_row, v, out)
 #define SHOW_IN_DELIVERY(v) ax_row_print(&ax_delivery_row, v, out)
+#define SHOW_IN_CALENDAR(v) ax_row_print(&ax_calendar_row_row, v, out)
+#define SHOW_IN_CALENDAR_VERSION(v) ax_row_print(&ax_calendar_version_row, v, out)
+#define SHOW_IN_BACKFILL(v) ax_row_print(&ax_backfill_row, v, out)
 #define SHOW_OUT_I64(v) show_i64(out, *(v))
 #define SHOW_OUT_INT(v) show_int(out, *(v))
 #define SHOW_OUT_COUNTS(v) show_counts(out, v)
@@ -180,6 +185,12 @@ static void show_failure_filter(struct ax_buf *out, const struct ax_failure_filt
 #define SHOW_OUT_FAILURE_GROUPS(v) show_rows(out, &ax_failure_group_row, (v)->at, (v)->n)
 #define SHOW_OUT_FAILURE_SPREADS(v) show_rows(out, &ax_failure_spread_row, (v)->at, (v)->n)
 #define SHOW_OUT_FAILURE_HOURS(v) show_rows(out, &ax_failure_hour_row, (v)->at, (v)->n)
+#define SHOW_OUT_CALENDAR(v) ax_row_print(&ax_calendar_row_row, v, out)
+#define SHOW_OUT_CALENDAR_VERSION(v) ax_row_print(&ax_calendar_version_row, v, out)
+#define SHOW_OUT_CALENDARS(v) show_rows(out, &ax_calendar_row_row, (v)->at, (v)->n)
+#define SHOW_OUT_CALENDAR_VERSIONS(v) show_rows(out, &ax_calendar_version_row, (v)->at, (v)->n)
+#define SHOW_OUT_BACKFILL(v) ax_row_print(&ax_backfill_row, v, out)
+#define SHOW_OUT_BACKFILLS(v) show_rows(out, &ax_backfill_row, (v)->at, (v)->n)
 
 static struct ax_buf *begin_op(struct trace_tx *t, const char *op)
 {

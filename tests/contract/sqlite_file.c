@@ -624,7 +624,7 @@ static void test_a_bounded_file_is_full(void **state)
 static void write_into_a_limit(struct fixture *f)
 {
 	struct ax_err err;
-	struct rlimit limit = { 1000000, 1000000 };
+	struct rlimit limit = { 1500000, 1500000 };
 	fixture_open_sqlite(f);
 	signal(SIGXFSZ, SIG_IGN);
 	MUST(setrlimit(RLIMIT_FSIZE, &limit) == 0);

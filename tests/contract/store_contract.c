@@ -499,7 +499,7 @@ TX_TEST(test_run_update)
 {
 	static const char *const kept[] = { "gid", "task_id", "kind", "fire_key", "shard", "group_key", "executor_key",
 		"version", "trigger_time", "create_time", "rank", "priority", "params", "trace_id", "rerun_of",
-		"made_up", "must_end_time", NULL };
+		"made_up", "backfill_id", "must_end_time", NULL };
 	struct ax_run old = plain_run(10, 1), new, wanted, out;
 	old.rev = 6;
 	OK(run_insert, &old);
@@ -1473,6 +1473,153 @@ TX_TEST(test_accounts)
 	assert_int_equal(n, 1);
 }
 
+/* calendars and backfills */
+
+TX_TEST(test_calendars)
+{
+	static const char *const kept[] = { "name", "create_time", NULL };
+	struct ax_calendar_row old, new, mixed, out;
+	struct ax_calendars all;
+	struct ax_calendar_version v, v_out;
+	struct ax_calendar_versions versions;
+	fill_row(&ax_calendar_row_row, tx->arena, 41, &old);
+	fill_row(&ax_calendar_row_row, tx->arena, 42, &new);
+	old.name = new.name = "b";
+	OK(calendar_insert, &old);
+	GIVES(AX_EXISTS, calendar_insert, &new);
+	assert_string_equal(err->field, "name");
+	OK(calendar_get, "b", &out);
+	ASSERT_SAME(ax_calendar_row_row, old, out);
+	GIVES(AX_CONFLICT, calendar_update, &new, old.version + 1);
+	OK(calendar_update, &new, old.version);
+	mix(&ax_calendar_row_row, &old, &new, kept, &mixed);
+	OK(calendar_get, "b", &out);
+	ASSERT_SAME(ax_calendar_row_row, mixed, out);
+	new.name = "a";
+	GIVES(AX_NOT_FOUND, calendar_update, &new, new.version);
+	OK(calendar_insert, &new);
+	OK(calendars, &all);
+	assert_int_equal(all.n, 2);
+	assert_string_equal(all.at[0].name, "a");
+	OK(calendar_delete, "a");
+	GIVES(AX_NOT_FOUND, calendar_delete, "a");
+	GIVES(AX_NOT_FOUND, calendar_get, "a", &out);
+
+	fill_row(&ax_calendar_version_row, tx->arena, 43, &v);
+	v.name = "b";
+	for (v.version = 1; v.version <= 3; v.version++)
+		OK(calendar_version_insert, &v);
+	v.version = 2;
+	GIVES(AX_EXISTS, calendar_version_insert, &v);
+	OK(calendar_version_get, "b", 2, &v_out);
+	ASSERT_SAME(ax_calendar_version_row, v, v_out);
+	GIVES(AX_NOT_FOUND, calendar_version_get, "b", 4, &v_out);
+	OK(calendar_versions, "b", 0, 2, &versions);
+	assert_int_equal(versions.n, 2);
+	assert_int_equal(versions.at[0].version, 3);
+	OK(calendar_versions, "b", 2, 9, &versions);
+	assert_int_equal(versions.n, 1);
+	assert_int_equal(versions.at[0].version, 1);
+	OK(calendar_versions, "a", 0, 9, &versions);
+	assert_int_equal(versions.n, 0);
+}
+
+TX_TEST(test_tasks_of_a_calendar)
+{
+	static const char *const calendars[] = { "b", "", "b", "a", "b", "b" };
+	static const char *const names[] = { "1", "2", "3", "4", "5", "6" };
+	struct ax_tasks tasks;
+	for (size_t i = 0; i < AX_COUNT(names); i++) {
+		struct ax_task task = plain_task("g", names[i]);
+		task.def.calendar = calendars[i];
+		task.calendar_version = i == 5 ? 1 : 2;
+		task.status = i == 2 ? AX_TASK_PAUSED : AX_TASK_ENABLED;
+		OK(task_insert, &task, &task.id);
+	}
+	struct ax_task_filter f = { .calendar = "b", .status = -1, .limit = 10 };
+	OK(tasks_page, &f, &tasks);
+	ASSERT_IDS(tasks, 1, 3, 5, 6);
+	f.after_id = 3;
+	f.limit = 1;
+	OK(tasks_page, &f, &tasks);
+	ASSERT_IDS(tasks, 5);
+	OK(tasks_behind, "b", 3, 10, &tasks);
+	ASSERT_IDS(tasks, 6, 1, 5);
+	OK(tasks_behind, "b", 3, 2, &tasks);
+	ASSERT_IDS(tasks, 6, 1);
+	OK(tasks_behind, "b", 2, 10, &tasks);
+	ASSERT_IDS(tasks, 6);
+	tasks.at[0].calendar_version = 2;
+	OK(task_advance, &tasks.at[0], tasks.at[0].next_trigger_time);
+	OK(tasks_behind, "b", 2, 10, &tasks);
+	assert_int_equal(tasks.n, 0);
+	OK(tasks_behind, "", 9, 10, &tasks);
+	assert_int_equal(tasks.n, 0);
+}
+
+TX_TEST(test_backfills)
+{
+	static const char *const kept[] = { "id", "task_id", "from_time", "to_time", "max_live", "newest_first",
+		"total", "create_time", "created_by", NULL };
+	struct ax_backfill old, new, mixed, out;
+	struct ax_backfills list;
+	int64_t id;
+	fill_row(&ax_backfill_row, tx->arena, 51, &old);
+	fill_row(&ax_backfill_row, tx->arena, 52, &new);
+	old.status = AX_BACKFILL_RUNNING;
+	new.status = AX_BACKFILL_DONE;
+	OK(backfill_insert, &old, &old.id);
+	OK(backfill_get, old.id, &out);
+	ASSERT_SAME(ax_backfill_row, old, out);
+	OK(backfill_insert, &old, &id);
+	OK(backfills_open, 10, &list);
+	ASSERT_IDS(list, old.id, id);
+	new.id = old.id;
+	GIVES(AX_CONFLICT, backfill_update, &new, old.rev + 1);
+	OK(backfill_update, &new, old.rev);
+	mix(&ax_backfill_row, &old, &new, kept, &mixed);
+	mixed.rev = old.rev + 1;
+	OK(backfill_get, old.id, &out);
+	ASSERT_SAME(ax_backfill_row, mixed, out);
+	OK(backfills_open, 10, &list);
+	ASSERT_IDS(list, id);
+	new.id = 99;
+	GIVES(AX_NOT_FOUND, backfill_update, &new, new.rev);
+	GIVES(AX_NOT_FOUND, backfill_get, 99, &out);
+	OK(backfills, 0, 0, 10, &list);
+	ASSERT_IDS(list, id, old.id);
+	OK(backfills, old.task_id, id, 10, &list);
+	ASSERT_IDS(list, old.id);
+	OK(backfills, old.task_id + 1, 0, 10, &list);
+	assert_int_equal(list.n, 0);
+}
+
+TX_TEST(test_runs_of_a_backfill)
+{
+	struct ax_runs runs;
+	int64_t before;
+	for (int64_t gid = 1; gid <= 6; gid++) {
+		struct ax_run run = plain_run(gid, 1 + gid % 2);
+		run.backfill_id = gid % 3;
+		run.status = gid > 3 ? AX_RUN_WAITING : AX_RUN_SUCCESS;
+		OK(run_insert, &run);
+	}
+	struct ax_run_filter f = { .backfill_id = 1, .limit = 10, .scan_limit = 10 };
+	OK(runs_page, &f, &runs, &before);
+	ASSERT_GIDS(runs, 4, 1);
+	f.limit = 1;
+	OK(runs_page, &f, &runs, &before);
+	ASSERT_GIDS(runs, 4);
+	assert_int_equal(before, 4);
+	f = (struct ax_run_filter){ .backfill_id = 2, .task_id = 2, .live = true, .limit = 10, .scan_limit = 10 };
+	OK(runs_page, &f, &runs, &before);
+	ASSERT_GIDS(runs, 5);
+	f.live = false;
+	f.task_id = 1;
+	OK(runs_page, &f, &runs, &before);
+	ASSERT_GIDS(runs, 2);
+}
+
 TX_TEST(test_tokens)
 {
 	static const char *const kinds[] = { "api", "session", "worker", "once", "api", "setup" };
@@ -1915,6 +2062,10 @@ int main(int argc, char **argv)
 		TEST(test_counters_and_checks),
 		TEST(test_workers),
 		TEST(test_accounts),
+		TEST(test_calendars),
+		TEST(test_tasks_of_a_calendar),
+		TEST(test_backfills),
+		TEST(test_runs_of_a_backfill),
 		TEST(test_tokens),
 		TEST(test_audit_log),
 		TEST(test_kept_answers),

@@ -62,6 +62,8 @@ static int64_t random_number(struct dice *dice, const char *name)
 		{ "alert_id", 1, 4 },
 		{ "server", -1, 3 },
 		{ "event", 1, 6 },
+		{ "backfill_id", 0, 3 },
+		{ "calendar_version", 0, 3 },
 	};
 	for (size_t i = 0; i < AX_COUNT(worlds); i++) {
 		if (strcmp(worlds[i].name, name) == 0)
@@ -80,6 +82,7 @@ static const char *random_text(struct dice *dice, const char *name)
 		{ "group_key", { "g", "gg", "h" } },
 		{ "worker", { "", "w", "ww" } },
 		{ "event_name", { "e", "ee", "f" } },
+		{ "calendar", { "", "c", "cc" } },
 	};
 	static const char *const others[] = { "", "a", "\xe7\xbb\x84 'q'", "b", "c", "ab" };
 	for (size_t i = 0; i < AX_COUNT(worlds); i++) {
@@ -142,6 +145,7 @@ static const void *random_task_filter(struct dice *dice, struct ax_arena *arena)
 	struct ax_task_filter *f = ax_alloc(arena, sizeof(*f));
 	f->group_key = roll(dice, 2) ? random_text(dice, "group_key") : NULL;
 	f->task_name = roll(dice, 3) ? NULL : random_text(dice, "task_name");
+	f->calendar = roll(dice, 3) ? NULL : random_text(dice, "calendar");
 	f->q = roll(dice, 3) ? NULL : "ALPHA";
 	f->status = roll(dice, 4) - 1;
 	f->task_type = roll(dice, 4);
@@ -154,6 +158,7 @@ static const void *random_run_filter(struct dice *dice, struct ax_arena *arena)
 {
 	struct ax_run_filter *f = ax_alloc(arena, sizeof(*f));
 	f->task_id = roll(dice, 2) * random_number(dice, "task_id");
+	f->backfill_id = roll(dice, 3) ? 0 : random_number(dice, "backfill_id");
 	f->group_key = roll(dice, 3) ? NULL : random_text(dice, "group_key");
 	f->worker = roll(dice, 3) ? NULL : random_text(dice, "worker");
 	f->statuses = roll(dice, 3) ? 0 : 1U << random_STATE(dice, "") | 1U << random_STATE(dice, "");
@@ -230,6 +235,9 @@ static const void *random_failure_filter(struct dice *dice, struct ax_arena *are
 #define random_FAILURE_GROUP(dice, name) random_row(dice, tx->arena, &ax_failure_group_row)
 #define random_FAILURE_SPREAD(dice, name) random_row(dice, tx->arena, &ax_failure_spread_row)
 #define random_FAILURE_HOUR(dice, name) random_row(dice, tx->arena, &ax_failure_hour_row)
+#define random_CALENDAR(dice, name) random_row(dice, tx->arena, &ax_calendar_row_row)
+#define random_CALENDAR_VERSION(dice, name) random_row(dice, tx->arena, &ax_calendar_version_row)
+#define random_BACKFILL(dice, name) random_row(dice, tx->arena, &ax_backfill_row)
 
 /* Arguments that may be NULL by contract. */
 static bool may_be_null(const char *op, const char *name)

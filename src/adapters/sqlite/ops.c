@@ -62,6 +62,9 @@ static enum ax_status begin_tasks(
 	if (f->group_key != NULL && f->task_name != NULL)
 		return ax_sql_begin(conn, AX_SQL_TASKS_NAMED, NULL,
 			ARGS(TXT(f->group_key), TXT(f->task_name), NUM(f->after_id)), ret, err);
+	if (f->calendar != NULL && f->calendar[0] != '\0')
+		return ax_sql_begin(
+			conn, AX_SQL_TASKS_OF_CALENDAR, NULL, ARGS(TXT(f->calendar), NUM(f->after_id)), ret, err);
 	return ax_sql_begin(conn, AX_SQL_TASKS_PAGE, NULL, ARGS(NUM(f->after_id)), ret, err);
 }
 
@@ -289,6 +292,8 @@ static enum ax_sql_id page_statement(const struct ax_run_filter *f)
 {
 	if (ax_run_filter_is_live(f))
 		return f->task_id != 0 ? AX_SQL_PAGE_LIVE_OF_TASK : AX_SQL_PAGE_LIVE;
+	if (f->backfill_id != 0)
+		return AX_SQL_PAGE_OF_BACKFILL;
 	return f->task_id != 0 ? AX_SQL_PAGE_OF_TASK : AX_SQL_PAGE_ALL;
 }
 
@@ -302,9 +307,10 @@ enum ax_status ax_sqlite_runs_page(struct ax_tx *tx, const struct ax_run_filter 
 	int looked = 0;
 	sqlite3_stmt *stmt;
 	enum ax_sql_id id = page_statement(f);
-	enum ax_status status = f->task_id == 0
+	int64_t owner = id == AX_SQL_PAGE_OF_BACKFILL ? f->backfill_id : f->task_id;
+	enum ax_status status = id == AX_SQL_PAGE_ALL || id == AX_SQL_PAGE_LIVE
 		? ax_sql_begin(conn, id, NULL, ARGS(NUM(before)), &stmt, err)
-		: ax_sql_begin(conn, id, NULL, ARGS(NUM(before), NUM(f->task_id)), &stmt, err);
+		: ax_sql_begin(conn, id, NULL, ARGS(NUM(before), NUM(owner)), &stmt, err);
 	for (bool found; status == AX_OK; looked++) {
 		status = ax_sql_next(conn, stmt, &found, err);
 		if (status != AX_OK)

@@ -41,6 +41,20 @@ static bool task_has_next(const void *row)
 	return task->status == AX_TASK_ENABLED && task->next_trigger_time > 0;
 }
 
+static int task_by_calendar(const void *a, const void *b)
+{
+	ROWS(ax_task);
+	THEN_TEXT(def.calendar);
+	THEN(calendar_version);
+	THEN(id);
+	return 0;
+}
+
+static bool task_is_enabled(const void *row)
+{
+	return ((const struct ax_task *)row)->status == AX_TASK_ENABLED;
+}
+
 static bool task_lacks_next(const void *row)
 {
 	const struct ax_task *task = row;
@@ -166,6 +180,14 @@ static int run_by_trigger(const void *a, const void *b)
 	return 0;
 }
 
+static int run_by_backfill(const void *a, const void *b)
+{
+	ROWS(ax_run);
+	THEN(backfill_id);
+	THEN(gid);
+	return 0;
+}
+
 static bool run_is_undispatched(const void *row)
 {
 	const struct ax_run *run = row;
@@ -176,6 +198,11 @@ static bool run_is_undecided(const void *row)
 {
 	const struct ax_run *run = row;
 	return run->status == AX_RUN_MISSED && strcmp(run->reason, "missed") == 0;
+}
+
+static bool run_is_of_backfill(const void *row)
+{
+	return ((const struct ax_run *)row)->backfill_id > 0;
 }
 
 static bool run_is_live(const void *row)
@@ -554,6 +581,41 @@ static int failure_hour_by_key(const void *a, const void *b)
 	return 0;
 }
 
+static int calendar_by_name(const void *a, const void *b)
+{
+	ROWS(ax_calendar_row);
+	THEN_TEXT(name);
+	return 0;
+}
+
+static int calendar_version_by_key(const void *a, const void *b)
+{
+	ROWS(ax_calendar_version);
+	THEN_TEXT(name);
+	THEN(version);
+	return 0;
+}
+
+static int backfill_by_id(const void *a, const void *b)
+{
+	ROWS(ax_backfill);
+	THEN(id);
+	return 0;
+}
+
+static int backfill_by_task(const void *a, const void *b)
+{
+	ROWS(ax_backfill);
+	THEN(task_id);
+	THEN(id);
+	return 0;
+}
+
+static bool backfill_is_open(const void *row)
+{
+	return ((const struct ax_backfill *)row)->status == AX_BACKFILL_RUNNING;
+}
+
 static const struct ax_mem_index task_indexes[] = {
 	{ task_by_id, NULL, "id" },
 	[AX_MEM_TASK_BY_NAME] = { task_by_name, NULL, "task_name" },
@@ -561,6 +623,7 @@ static const struct ax_mem_index task_indexes[] = {
 	[AX_MEM_TASK_STUCK] = { task_by_id, task_lacks_next, NULL },
 	[AX_MEM_TASK_ABSENCE] = { task_by_id, task_counts_absence, NULL },
 	[AX_MEM_TASK_LISTENING] = { task_by_event, task_listens, NULL },
+	[AX_MEM_TASK_BEHIND] = { task_by_calendar, task_is_enabled, NULL },
 };
 static const struct ax_mem_index version_indexes[] = { { version_by_key, NULL, "version" } };
 static const struct ax_mem_index epoch_indexes[] = {
@@ -583,6 +646,7 @@ static const struct ax_mem_index run_indexes[] = {
 	[AX_MEM_RUN_ENDED] = { run_by_end, run_has_ended, NULL },
 	[AX_MEM_RUN_UNDISPATCHED] = { run_by_trigger, run_is_undispatched, NULL },
 	[AX_MEM_RUN_UNDECIDED] = { run_by_task, run_is_undecided, NULL },
+	[AX_MEM_RUN_BY_BACKFILL] = { run_by_backfill, run_is_of_backfill, NULL },
 };
 static const struct ax_mem_index attempt_indexes[] = { { attempt_by_key, NULL, "fence" } };
 static const struct ax_mem_index output_indexes[] = { { output_by_key, NULL, "seq" } };
@@ -642,6 +706,14 @@ static const struct ax_mem_index failure_group_indexes[] = {
 static const struct ax_mem_index failure_spread_indexes[] = { { failure_spread_by_key, NULL, "worker" } };
 static const struct ax_mem_index failure_hour_indexes[] = { { failure_hour_by_key, NULL, "hour" } };
 
+static const struct ax_mem_index calendar_indexes[] = { { calendar_by_name, NULL, "name" } };
+static const struct ax_mem_index calendar_version_indexes[] = { { calendar_version_by_key, NULL, "version" } };
+static const struct ax_mem_index backfill_indexes[] = {
+	{ backfill_by_id, NULL, "id" },
+	[AX_MEM_BACKFILL_BY_TASK] = { backfill_by_task, NULL, NULL },
+	[AX_MEM_BACKFILL_OPEN] = { backfill_by_id, backfill_is_open, NULL },
+};
+
 void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES])
 {
 #define TABLE(id, row, indexes) ax_mem_table_init(&tables[id], &(row), indexes, AX_COUNT(indexes))
@@ -668,6 +740,9 @@ void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES])
 	TABLE(AX_MEM_FAILURE_GROUP, ax_failure_group_row, failure_group_indexes);
 	TABLE(AX_MEM_FAILURE_SPREAD, ax_failure_spread_row, failure_spread_indexes);
 	TABLE(AX_MEM_FAILURE_HOUR, ax_failure_hour_row, failure_hour_indexes);
+	TABLE(AX_MEM_CALENDAR, ax_calendar_row_row, calendar_indexes);
+	TABLE(AX_MEM_CALENDAR_VERSION, ax_calendar_version_row, calendar_version_indexes);
+	TABLE(AX_MEM_BACKFILL, ax_backfill_row, backfill_indexes);
 #undef TABLE
 }
 

@@ -206,6 +206,8 @@ static size_t page_index(const struct ax_run_filter *f)
 {
 	if (ax_run_filter_is_live(f))
 		return f->task_id != 0 ? AX_MEM_RUN_LIVE_BY_TASK : AX_MEM_RUN_LIVE;
+	if (f->backfill_id != 0)
+		return AX_MEM_RUN_BY_BACKFILL;
 	return f->task_id != 0 ? AX_MEM_RUN_BY_TASK : 0;
 }
 
@@ -214,12 +216,15 @@ enum ax_status ax_mem_runs_page(struct ax_tx *tx, const struct ax_run_filter *f,
 {
 	(void)err;
 	int64_t before = f->before_gid == 0 ? INT64_MAX : f->before_gid;
-	struct ax_run probe = { .task_id = f->task_id, .gid = before };
-	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, page_index(f), &probe);
+	size_t index = page_index(f);
+	struct ax_run probe = { .task_id = f->task_id, .backfill_id = f->backfill_id, .gid = before };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, index, &probe);
 	int looked = 0;
 	for (;;) {
 		const struct ax_run *run = ax_mem_previous(&walk);
-		if (run == NULL || (f->task_id != 0 && run->task_id != f->task_id)) {
+		bool of_backfill = index == AX_MEM_RUN_BY_BACKFILL;
+		if (run == NULL || (of_backfill && run->backfill_id != f->backfill_id) ||
+			(!of_backfill && f->task_id != 0 && run->task_id != f->task_id)) {
 			*ret_before = 0;
 			break;
 		}
