@@ -67,7 +67,8 @@ static void check_texts(const struct ax_schedule *schedule, const struct ax_tz *
 	for (unsigned bit = 1; bit <= warnings; bit <<= 1)
 		if (warnings & bit)
 			ax_schedule_warning_text(schedule, (enum ax_schedule_warning)bit, &text);
-	size_t n = ax_schedule_preview(schedule, tz, from_ms, from_ms, INT64_MAX, fires, AX_COUNT(fires));
+	const struct ax_rule rule = { .schedule = *schedule, .tz = tz, .anchor_ms = from_ms };
+	size_t n = ax_schedule_preview(&rule, from_ms, INT64_MAX, fires, AX_COUNT(fires));
 	for (size_t i = 0; i < n; i++) {
 		AX_ASSERT(fires[i].ms > (i > 0 ? fires[i - 1].ms - 1 : from_ms));
 		ax_fire_note_text(&fires[i], &text);

@@ -231,6 +231,20 @@ static void check_claims(struct sim *sim)
 	}
 }
 
+/* A task follows its calendar as it is: a change reaches all of them at once. */
+static void check_calendars(struct sim *sim)
+{
+	const struct ax_task *task;
+	const struct ax_calendar_row *calendar;
+	EACH (calendar, sim, &ax_calendar_row_row)
+		EACH (task, sim, &ax_task_row)
+			if (task->status == AX_TASK_ENABLED && strcmp(task->def.calendar, calendar->name) == 0 &&
+				task->calendar_version != calendar->version)
+				sim_fail(sim, "I15 task %lld follows version %lld of a calendar at version %lld",
+					(long long)task->id, (long long)task->calendar_version,
+					(long long)calendar->version);
+}
+
 void sim_check_step(struct sim *sim)
 {
 	if (ax_mem_store_commits(sim->mem) == sim->commits_seen)
@@ -242,6 +256,7 @@ void sim_check_step(struct sim *sim)
 	check_watch(sim);
 	check_held(sim);
 	check_runs(sim);
+	check_calendars(sim);
 }
 
 /* One fence, one execution. */
@@ -340,6 +355,31 @@ static void check_rest(struct sim *sim)
 	}
 }
 
+static struct ax_check_epoch check_epoch(struct sim *sim, const struct ax_epoch *epoch)
+{
+	struct ax_check_epoch made = {
+		.from_time = epoch->from_time,
+		.enabled = epoch->enabled,
+		.cron_expr = epoch->cron_expr,
+		.dialect = epoch->dialect,
+		.time_zone = epoch->time_zone,
+		.anchor_time = epoch->anchor_time,
+		.calendar_excludes = epoch->calendar_mode == AX_CALENDAR_EXCLUDE,
+		.valid_from = epoch->valid_from,
+		.valid_until = epoch->valid_until,
+		.jitter_ms = epoch->jitter_ms,
+	};
+	const struct ax_calendar_version *version;
+	if (epoch->calendar[0] == '\0')
+		return made;
+	struct ax_check_calendar *calendar = sim_keep(sim, sizeof(*calendar));
+	made.calendar = calendar;
+	EACH (version, sim, &ax_calendar_version_row)
+		if (strcmp(version->name, epoch->calendar) == 0 && version->version == epoch->calendar_version)
+			*calendar = (struct ax_check_calendar){ version->week, version->days };
+	return made;
+}
+
 /* Every fire that the schedules demanded is accounted for, by code that shares nothing with the scheduler (I1, I2). */
 static void check_fires(struct sim *sim)
 {
@@ -359,8 +399,7 @@ static void check_fires(struct sim *sim)
 		};
 		EACH (epoch, sim, &ax_epoch_row)
 			if (epoch->task_id == id)
-				epochs[task.n_epochs++] = (struct ax_check_epoch){ epoch->from_time, epoch->enabled,
-					epoch->cron_expr, epoch->dialect, epoch->time_zone, epoch->anchor_time };
+				epochs[task.n_epochs++] = check_epoch(sim, epoch);
 		EACH (run, sim, &ax_run_row)
 			if (run->task_id == id)
 				runs[task.n_runs++] =

@@ -40,6 +40,8 @@ static void run_seed(struct sim *sim, uint64_t seed, bool trace)
 	draw_profile(sim);
 	/* 2026-03-01: the virtual clock begins at 0, the wall clock there */
 	sim->wall_step = INT64_C(1772323200000) + sim_between(sim, 0, 86400000);
+	if (sim_between(sim, 0, 2) == 0) /* midnight comes soon */
+		sim->wall_step = INT64_C(1772409600000) - sim_between(sim, 0, 600000);
 	sim_server_start(sim);
 	for (int i = 0; i < SIM_WORKERS; i++) {
 		struct sim_worker *w = &sim->workers[i];

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/calendars.h"
 #include "app/failure_acts.h"
 #include "app/groups.h"
 #include "app/runs.h"
@@ -53,6 +54,55 @@ static const char *draw_schedule(struct sim *sim)
 	}
 }
 
+static int64_t wall_now(const struct sim *sim)
+{
+	return sim->now + sim->wall_step;
+}
+
+static const char *draw_calendar_name(struct sim *sim)
+{
+	return sim_between(sim, 0, 1) == 0 ? "c0" : "c1";
+}
+
+/* What narrows a schedule: a calendar, a window of validity; and what spreads it. Not all of it can be had with every
+ * schedule: then the service refuses. */
+static void draw_rule(struct sim *sim, struct ax_task_def *def)
+{
+	if (sim_between(sim, 0, 2) == 0)
+		def->calendar = draw_calendar_name(sim);
+	def->calendar_mode = (enum ax_calendar_mode)sim_between(sim, 0, 1);
+	if (sim_between(sim, 0, 5) == 0)
+		def->valid_from = wall_now(sim) + sim_between(sim, -60000, 60000);
+	if (sim_between(sim, 0, 5) == 0)
+		def->valid_until = wall_now(sim) + sim_between(sim, 1000, 300000);
+	if (sim_between(sim, 0, 2) == 0)
+		def->jitter_seconds = sim_between(sim, 1, sim_between(sim, 0, 1) == 0 ? 10 : 200);
+}
+
+/* A calendar that lets today in or not, and the days around it: midnight may come. */
+static void put_calendar(struct sim *sim)
+{
+	struct ax_ctx *ctx = &sim->server.ctx;
+	struct ax_calendar_day days[3];
+	struct ax_calendar_def def = { .name = draw_calendar_name(sim), .title = "" };
+	struct ax_calendar_row made;
+	const struct ax_calendar_row *row;
+	int64_t version = 0;
+	for (int64_t day = -1; day <= 1; day++)
+		if (sim_between(sim, 0, 2) > 0)
+			days[def.content.n++] = (struct ax_calendar_day){ wall_now(sim) / 86400000 + day,
+				sim_between(sim, 0, 3) > 0, "" };
+	def.content.days = days;
+	def.content.week = (unsigned)sim_between(sim, 0, AX_CALENDAR_WEEK);
+	for (size_t i = 0; (row = ax_mem_store_at(sim->mem, &ax_calendar_row_row, i)) != NULL; i++)
+		if (strcmp(row->name, def.name) == 0)
+			version = row->version;
+	if (version != 0 && sim_between(sim, 0, 9) == 0)
+		(void)!ax_calendar_delete(ctx, def.name, NULL);
+	else if (ax_calendar_put(ctx, &def, version, "sim", &made, NULL) == AX_OK)
+		sim_trace(sim, "calendar %s is at version %lld", def.name, (long long)made.version);
+}
+
 static struct ax_task_def draw_def(struct sim *sim, const char *name)
 {
 	bool delay = sim_between(sim, 0, 5) == 0;
@@ -61,6 +111,8 @@ static struct ax_task_def draw_def(struct sim *sim, const char *name)
 	def.task_name = name;
 	def.task_type = delay ? AX_TASK_DELAY : AX_TASK_SCHEDULED;
 	def.cron_expr = delay ? "" : draw_schedule(sim);
+	if (!delay && sim_between(sim, 0, 1) == 0)
+		draw_rule(sim, &def);
 	def.executor_key = sim_between(sim, 0, 1) == 0 ? "exec" : "http";
 	def.timeout_seconds = sim_between(sim, 0, 5) == 0 ? 0 : sim_between(sim, 1, 60);
 	def.grace_seconds = sim_between(sim, 1, 5);
@@ -115,8 +167,10 @@ static void edit(struct sim *sim, const struct ax_task *task)
 	def.task_type = task->def.task_type;
 	if (def.task_type == AX_TASK_SCHEDULED && def.cron_expr[0] == '\0')
 		def.cron_expr = "* * * * *";
-	if (def.task_type == AX_TASK_DELAY)
-		def.cron_expr = "";
+	if (def.task_type == AX_TASK_DELAY) {
+		def.cron_expr = def.calendar = "";
+		def.valid_from = def.valid_until = def.jitter_seconds = 0;
+	}
 	struct ax_task changed;
 	int64_t id = task->id; /* the row is gone once it was replaced */
 	if (ax_task_update(&sim->server.ctx, id, task->version, &def, "sim", &changed, NULL) == AX_OK)
@@ -222,7 +276,7 @@ static void act(struct sim *sim, void *arg)
 	const struct ax_run *run = draw_row(sim, &ax_run_row, true);
 	const struct ax_group *group = draw_row(sim, &ax_group_row, false);
 	const struct ax_failure_group *failures = draw_row(sim, &ax_failure_group_row, false);
-	int64_t dice = sim_between(sim, 0, 20);
+	int64_t dice = sim_between(sim, 0, 21);
 	if (task == NULL || (dice < 2 && ax_mem_store_count(sim->mem, &ax_task_row) < SIM_TASKS_MAX))
 		create(sim);
 	else if (dice < 10)
@@ -233,6 +287,8 @@ static void act(struct sim *sim, void *arg)
 		act_on_group(sim, group);
 	else if (dice < 20 && failures != NULL)
 		act_on_failures(sim, failures);
+	else if (dice < 21)
+		put_calendar(sim);
 	else
 		(void)!ax_worker_drain(&sim->server.ctx, sim->workers[sim_between(sim, 0, SIM_WORKERS - 1)].name,
 			sim_between(sim, 0, 1) == 0, NULL);
@@ -250,6 +306,8 @@ static void set_up(struct sim *sim, void *arg)
 			made;
 	if (sim_server_ready(sim)) {
 		enum ax_status status = ax_group_create(&sim->server.ctx, &other, &made, NULL);
+		put_calendar(sim);
+		put_calendar(sim);
 		for (int i = (int)sim_between(sim, 3, 12); i > 0 && (status == AX_OK || status == AX_EXISTS); i--)
 			create(sim);
 		bool alive = sim_server_done(sim);

@@ -217,6 +217,7 @@ ALTER TABLE ax_task ADD COLUMN valid_from INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_task ADD COLUMN valid_until INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_task ADD COLUMN jitter_seconds INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_task ADD COLUMN calendar_version INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN epoch_time INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX ax_task_calendar ON ax_task (calendar, id) WHERE calendar <> '';
 CREATE INDEX ax_task_behind ON ax_task (calendar, calendar_version, id) WHERE calendar <> '' AND status = 1;
 

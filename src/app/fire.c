@@ -27,7 +27,7 @@ static enum ax_status join(
 {
 	if (run->covers_count > 0)
 		cover(waiting, run->covers_from, run->covers_to, run->covers_count);
-	cover(waiting, run->trigger_time, run->trigger_time, 1);
+	cover(waiting, ax_run_fire(run), ax_run_fire(run), 1);
 	enum ax_status status = tx->ops->run_update(tx, waiting, waiting->rev, err);
 	ctx->notify->ops->run_changed(ctx->notify, waiting);
 	return status;
@@ -47,7 +47,8 @@ static enum ax_status fire_one(struct ax_ctx *ctx, struct ax_tx *tx, const struc
 	return ax_run_admit(ctx, tx, task, run, &fate, now, err);
 }
 
-/* The due fires of one task, sorted by what becomes of them. */
+/* The due fires of one task, sorted by what becomes of them. Jitter makes all of them later alike: here `now` is that
+ * much earlier instead. */
 struct batch {
 	int64_t missed_from, missed_to, missed_count; /* older than the window */
 	int64_t late_from, late_to, late_count;       /* inside it, passed over or counted on the next one */
@@ -57,7 +58,7 @@ struct batch {
 	int64_t next; /* where to go on; 0 = the schedule has no further fire */
 };
 
-static void add_late(struct batch *batch, int64_t fire)
+static void note_late(struct batch *batch, int64_t fire)
 {
 	batch->late_from = batch->late_count == 0 ? fire : batch->late_from;
 	batch->late_to = fire;
@@ -74,7 +75,7 @@ static bool sort_fire(struct batch *batch, const struct ax_task_def *def, int64_
 		return true;
 	}
 	if (fire < now - AX_LATE_MS && def->misfire != AX_MISFIRE_FIRE_ALL) {
-		add_late(batch, fire);
+		note_late(batch, fire);
 		return true;
 	}
 	if (batch->n_runs == AX_FIRE_ALL_MAX)
@@ -83,39 +84,43 @@ static bool sort_fire(struct batch *batch, const struct ax_task_def *def, int64_
 	return true;
 }
 
-static void walk_fires(struct batch *batch, const struct ax_task *task, const struct ax_schedule *schedule,
-	const struct ax_tz *tz, int64_t now)
+static void walk_fires(struct batch *batch, const struct ax_task *task, const struct ax_rule *rule, int64_t now)
 {
-	int64_t fire = task->next_trigger_time;
+	int64_t fire = task->next_trigger_time == 0 ? 0 : task->next_trigger_time - rule->jitter_ms;
 	for (int steps = 0; fire != 0 && fire <= now && steps < AX_FIRES_STEP; steps++) {
 		if (!sort_fire(batch, &task->def, fire, now))
 			break;
 		batch->last = fire;
-		if (!ax_schedule_next(schedule, tz, task->anchor_time, fire, &fire))
+		if (!ax_rule_next(rule, fire, &fire))
 			fire = 0;
 	}
 	batch->next = fire;
 }
 
-static enum ax_status add_missed(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
-	const struct batch *batch, int64_t now, struct ax_err *err)
+/* A run of the fire, due as much later as the rule says. */
+static struct ax_run make_run(struct ax_ctx *ctx, const struct ax_task *task, const struct ax_rule *rule,
+	enum ax_run_kind kind, int64_t fire, int64_t now)
 {
-	struct ax_run run =
-		ax_run_make(ctx, task, AX_KIND_MISS, fire_key(ctx, batch->missed_from), batch->missed_from, now);
+	return ax_run_make(ctx, task, kind, fire_key(ctx, fire), fire + rule->jitter_ms, now);
+}
+
+static enum ax_status add_missed(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
+	const struct ax_rule *rule, const struct batch *batch, int64_t now, struct ax_err *err)
+{
+	struct ax_run run = make_run(ctx, task, rule, AX_KIND_MISS, batch->missed_from, now);
 	cover(&run, batch->missed_from, batch->missed_to, batch->missed_count);
 	return ax_run_add_ended(ctx, tx, task, &run, AX_RUN_MISSED, "missed",
 		ax_sprintf(ctx->arena, "found %" PRId64 " s late; the window is %" PRId64 " s",
-			(now - batch->missed_from) / 1000, task->def.window_seconds),
+			(now - run.trigger_time) / 1000, task->def.window_seconds),
 		err);
 }
 
 /* Late fires that no run stands for yet: the newest gets a run (fire_once), or all are skipped. */
 static enum ax_status add_late_run(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
-	const struct batch *batch, int64_t now, struct ax_err *err)
+	const struct ax_rule *rule, const struct batch *batch, int64_t now, struct ax_err *err)
 {
 	bool skip = task->def.misfire == AX_MISFIRE_SKIP;
-	int64_t key = skip ? batch->late_from : batch->late_to;
-	struct ax_run run = ax_run_make(ctx, task, AX_KIND_SCHEDULE, fire_key(ctx, key), key, now);
+	struct ax_run run = make_run(ctx, task, rule, AX_KIND_SCHEDULE, skip ? batch->late_from : batch->late_to, now);
 	if (batch->late_count > 1)
 		cover(&run, batch->late_from, batch->late_to, batch->late_count - 1);
 	if (!skip)
@@ -130,50 +135,66 @@ static enum ax_status unless_exists(enum ax_status status)
 	return status == AX_EXISTS ? AX_OK : status;
 }
 
+/* The same when fires among them have runs already, which stand for themselves alone: another one stands for the rest.
+ */
+static enum ax_status add_late(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
+	const struct ax_rule *rule, struct batch late, int64_t now, struct ax_err *err)
+{
+	enum ax_status status = add_late_run(ctx, tx, task, rule, &late, now, err);
+	while (status == AX_EXISTS && --late.late_count > 0) {
+		bool found = task->def.misfire == AX_MISFIRE_SKIP
+			? ax_rule_next(rule, late.late_from, &late.late_from)
+			: ax_rule_last(rule, late.late_from, late.late_to, &late.late_to);
+		AX_ASSERT(found);
+		status = add_late_run(ctx, tx, task, rule, &late, now, err);
+	}
+	return unless_exists(status);
+}
+
 /* Writes what the batch holds, oldest first; last_trigger_time follows. */
-static enum ax_status store_batch(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, const struct batch *batch,
-	int64_t now, struct ax_err *err)
+static enum ax_status store_batch(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task,
+	const struct ax_rule *rule, const struct batch *batch, int64_t now, struct ax_err *err)
 {
 	enum ax_status status = AX_OK;
 	if (batch->missed_count > 0) {
-		status = unless_exists(add_missed(ctx, tx, task, batch, now, err));
+		status = unless_exists(add_missed(ctx, tx, task, rule, batch, now, err));
 		task->last_trigger_time = batch->missed_to;
 	}
 	bool on_next = task->def.misfire == AX_MISFIRE_FIRE_ONCE && batch->n_runs > 0;
 	if (status == AX_OK && batch->late_count > 0 && !on_next) {
-		status = unless_exists(add_late_run(ctx, tx, task, batch, now, err));
+		status = add_late(ctx, tx, task, rule, *batch, now, err);
 		task->last_trigger_time = batch->late_to;
 	}
 	for (int i = 0; status == AX_OK && i < batch->n_runs; i++) {
-		int64_t fire = batch->runs[i];
-		struct ax_run run = ax_run_make(ctx, task, AX_KIND_SCHEDULE, fire_key(ctx, fire), fire, now);
-		if (i == 0 && on_next && batch->late_count > 0)
+		struct ax_run run = make_run(ctx, task, rule, AX_KIND_SCHEDULE, batch->runs[i], now);
+		bool carries = i == 0 && on_next && batch->late_count > 0;
+		if (carries)
 			cover(&run, batch->late_from, batch->late_to, batch->late_count);
-		status = unless_exists(fire_one(ctx, tx, task, &run, now, err));
-		task->last_trigger_time = fire;
+		status = fire_one(ctx, tx, task, &run, now, err);
+		if (status == AX_EXISTS)
+			status = carries ? add_late(ctx, tx, task, rule, *batch, now, err) : AX_OK;
+		task->last_trigger_time = batch->runs[i];
 	}
 	return status;
 }
 
 enum ax_status ax_fire_due(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err)
 {
-	struct ax_schedule schedule;
-	const struct ax_tz *tz;
+	struct ax_rule rule;
 	struct batch batch = { 0 };
-	enum ax_status status = ax_schedule_of(ctx, &task->def, &schedule, &tz, err);
+	enum ax_status status = ax_rule_of(tx, ctx->zones, task, &rule, err);
+	if (status != AX_OK)
+		return status;
 	int64_t old_next = task->next_trigger_time;
-	if (status == AX_OK)
-		status = ax_schedule_guard(ctx, tx, task, &schedule, tz, err);
-	if (status != AX_OK)
-		return status;
-	walk_fires(&batch, task, &schedule, tz, now);
-	if (batch.next == old_next)
+	ax_schedule_guard(ctx, task, &rule);
+	walk_fires(&batch, task, &rule, now - rule.jitter_ms);
+	if (batch.last == 0 && task->next_trigger_time == old_next)
 		return AX_OK;
-	status = store_batch(ctx, tx, task, &batch, now, err);
+	status = store_batch(ctx, tx, task, &rule, &batch, now, err);
 	if (status != AX_OK)
 		return status;
-	task->next_trigger_time = batch.next;
-	task->exhausted = batch.next == 0 && schedule.kind != AX_SCHEDULE_AFTER;
+	task->next_trigger_time = batch.next == 0 ? 0 : batch.next + rule.jitter_ms;
+	task->exhausted = batch.next == 0 && rule.schedule.kind != AX_SCHEDULE_AFTER;
 	status = tx->ops->task_advance(tx, task, old_next, err);
 	ctx->notify->ops->task_changed(ctx->notify, task->id);
 	if (status == AX_OK)
@@ -188,5 +209,18 @@ enum ax_status ax_fire_settle(
 	while (status == AX_OK && task->status == AX_TASK_ENABLED && task->next_trigger_time != 0 &&
 		task->next_trigger_time <= now)
 		status = ax_fire_due(ctx, tx, task, now, err);
+	return status;
+}
+
+enum ax_status ax_fire_renew(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err)
+{
+	int64_t old_next = task->next_trigger_time;
+	enum ax_status status = ax_schedule_first(ctx, tx, task, ax_schedule_handled(task, now), now, err);
+	if (status == AX_OK)
+		status = tx->ops->task_advance(tx, task, old_next, err);
+	if (status == AX_OK)
+		status = ax_epoch_append(ctx, tx, task, err);
+	ctx->notify->ops->task_changed(ctx->notify, task->id);
 	return status;
 }

@@ -15,4 +15,8 @@ enum ax_status ax_fire_due(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task 
 enum ax_status ax_fire_settle(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err);
 
+/* What a settled task demands is renewed, because its zone or its calendar is another one now. */
+enum ax_status ax_fire_renew(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err);
+
 #endif

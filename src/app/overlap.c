@@ -1,6 +1,7 @@
 #include "app/overlap.h"
 
 #include "core/limits.h"
+#include "core/rule.h"
 
 /* How many runs of a task may be live at once. */
 static int64_t most_live(const struct ax_task *task)
@@ -33,7 +34,7 @@ static struct ax_run *find_waiting(const struct ax_task *task, const struct ax_r
 		struct ax_run *run = &live->at[i];
 		bool fresh = run->status == AX_RUN_WAITING && run->fence == 0;
 		if (fresh && run->kind == AX_KIND_SCHEDULE && !run->made_up &&
-			AX_MAX(run->covers_to, run->trigger_time) == task->last_trigger_time)
+			AX_MAX(run->covers_to, ax_run_fire(run)) == task->last_trigger_time)
 			return run;
 	}
 	return NULL;

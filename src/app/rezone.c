@@ -18,26 +18,19 @@ struct pass {
 static enum ax_status rezone_task(struct pass *pass, struct ax_tx *tx, int64_t id, struct ax_err *err)
 {
 	struct ax_task task;
-	struct ax_schedule schedule;
-	const struct ax_tz *tz;
+	struct ax_rule rule;
 	enum ax_status status = tx->ops->task_get(tx, id, true, &task, err);
 	if (status == AX_OK)
 		status = ax_fire_settle(pass->ctx, tx, &task, pass->now, err);
 	if (status == AX_OK)
-		status = ax_schedule_of(pass->ctx, &task.def, &schedule, &tz, err);
+		status = ax_rule_of(tx, pass->ctx->zones, &task, &rule, err);
 	if (status == AX_INVALID || status == AX_NEVER)
 		return AX_OK; /* a schedule that cannot be read (any more) must not hold up the others */
-	if (status != AX_OK || schedule.kind != AX_SCHEDULE_CRON || task.next_trigger_time == 0)
-		return status; /* @every, @after and @at know no zone */
-	int64_t old_next = task.next_trigger_time;
-	status = ax_schedule_first(pass->ctx, &task, pass->now, err);
-	if (status == AX_OK)
-		status = tx->ops->task_advance(tx, &task, old_next, err);
-	if (status == AX_OK)
-		status = ax_epoch_append(pass->ctx, tx, &task, pass->now, err);
-	pass->ctx->notify->ops->task_changed(pass->ctx->notify, task.id);
+	if (status != AX_OK || task.next_trigger_time == 0 ||
+		(rule.schedule.kind != AX_SCHEDULE_CRON && rule.calendar == NULL))
+		return status; /* @every, @after and @at know no zone, but for the dates of a calendar */
 	pass->changed++;
-	return status;
+	return ax_fire_renew(pass->ctx, tx, &task, pass->now, err);
 }
 
 static enum ax_status rezone_page(struct ax_tx *tx, void *arg, struct ax_err *err)

@@ -123,8 +123,8 @@ enum ax_status ax_run_rerun(struct ax_ctx *ctx, int64_t gid, const char *key, st
 }
 
 /* The rule that demanded the missed fires: the newest epoch from before them. */
-static enum ax_status rule_of_missed(struct pass *pass, struct ax_tx *tx, const struct ax_run *missed,
-	struct ax_schedule *ret, const struct ax_tz **ret_tz, int64_t *ret_anchor, struct ax_err *err)
+static enum ax_status rule_of_missed(
+	struct pass *pass, struct ax_tx *tx, const struct ax_run *missed, struct ax_rule *ret, struct ax_err *err)
 {
 	struct ax_epochs epochs;
 	enum ax_status status = tx->ops->epochs(tx, missed->task_id, 0, INT32_MAX, &epochs, err);
@@ -136,13 +136,7 @@ static enum ax_status rule_of_missed(struct pass *pass, struct ax_tx *tx, const 
 		return status;
 	if (rule == NULL)
 		return ax_fail(err, AX_CONFLICT, "gid", "the schedule that demanded these fires is not known any more");
-	struct ax_task_def def = {
-		.cron_expr = rule->cron_expr,
-		.dialect = rule->dialect,
-		.time_zone = rule->time_zone,
-	};
-	*ret_anchor = rule->anchor_time;
-	return ax_schedule_of(pass->ctx, &def, ret, ret_tz, err);
+	return ax_rule_read(tx, pass->ctx->zones, rule, ret, err);
 }
 
 static enum ax_status make_up(
@@ -161,20 +155,18 @@ static enum ax_status make_up(
 static enum ax_status make_up_all(struct pass *pass, struct ax_tx *tx, const struct ax_task *task,
 	const struct ax_run *missed, struct ax_err *err)
 {
-	struct ax_schedule schedule;
-	const struct ax_tz *tz;
-	int64_t anchor;
+	struct ax_rule rule;
 	if (missed->covers_count > AX_FIRE_ALL_MAX)
 		return ax_fail(err, AX_TOO_LARGE, "action",
 			"%" PRId64 " fires were missed; at most %d can be run at once: run the newest",
 			missed->covers_count, AX_FIRE_ALL_MAX);
-	enum ax_status status = rule_of_missed(pass, tx, missed, &schedule, &tz, &anchor, err);
+	enum ax_status status = rule_of_missed(pass, tx, missed, &rule, err);
 	int64_t fire = missed->covers_from;
 	while (status == AX_OK && fire <= missed->covers_to) {
 		status = make_up(pass, tx, task, fire, err);
 		if (status == AX_EXISTS) /* ran already */
 			status = AX_OK;
-		if (!ax_schedule_next(&schedule, tz, anchor, fire, &fire))
+		if (!ax_rule_next(&rule, fire, &fire))
 			break;
 	}
 	return status;

@@ -1,30 +1,41 @@
 #ifndef AX_APP_SCHEDULE_NEXT_H
 #define AX_APP_SCHEDULE_NEXT_H
 
-/* When a task fires next, and what its schedule demands from when on. Inside the caller's transaction, with the task's
- * row locked. */
+/* When a task fires next, and what it demands from when on. Inside the caller's transaction, with the task's row
+ * locked. */
 
 #include "app/ctx.h"
-#include "core/schedule.h"
+#include "core/rule.h"
 
 /* The parsed schedule and zone of a definition. AX_INVALID when the zone is not known (any more). */
-enum ax_status ax_schedule_of(struct ax_ctx *ctx, const struct ax_task_def *def, struct ax_schedule *ret,
-	const struct ax_tz **ret_tz, struct ax_err *err);
+enum ax_status ax_schedule_of(struct ax_zones *zones, const char *cron_expr, int dialect, const char *time_zone,
+	struct ax_schedule *ret, const struct ax_tz **ret_tz, struct ax_err *err);
+
+/* The rule that an epoch tells, with the content that its calendar had. AX_INVALID when it cannot be read (any more).
+ */
+enum ax_status ax_rule_read(struct ax_tx *tx, struct ax_zones *zones, const struct ax_epoch *epoch, struct ax_rule *ret,
+	struct ax_err *err);
+/* The rule that a task follows. */
+enum ax_status ax_rule_of(
+	struct ax_tx *tx, struct ax_zones *zones, const struct ax_task *task, struct ax_rule *ret, struct ax_err *err);
+
+/* The instant up to which the fires of a settled task are dealt with: those after it are not due yet. */
+int64_t ax_schedule_handled(const struct ax_task *task, int64_t now);
 
 /* @after: sets the next fire of an enabled task that has none and no live run. Other tasks are left alone. */
 enum ax_status ax_schedule_after(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err);
 
-/* The first fire of the task after `now`, set in its columns (not stored): for tasks just enabled or changed. */
-enum ax_status ax_schedule_first(struct ax_ctx *ctx, struct ax_task *task, int64_t now, struct ax_err *err);
+/* Begins a new epoch in the task's columns (not stored): its first fire after `handled`, by its calendar as it is now.
+ * For tasks just enabled or changed. */
+enum ax_status ax_schedule_first(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t handled, int64_t now, struct ax_err *err);
 
-/* The last guard before a fire: a next fire that is none of the schedule's (a hand wrote it) gives way, in `task` only,
- * to the one that follows what was handled last. */
-enum ax_status ax_schedule_guard(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task,
-	const struct ax_schedule *schedule, const struct ax_tz *tz, struct ax_err *err);
+/* The last guard before a fire: a next fire that is none of the rule's (a hand wrote it) gives way, in `task` only, to
+ * the one that follows what was handled last. */
+void ax_schedule_guard(struct ax_ctx *ctx, struct ax_task *task, const struct ax_rule *rule);
 
-/* Writes what the task's schedule demands from `now` on: after every change of schedule, status or zone data. */
-enum ax_status ax_epoch_append(
-	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err);
+/* Writes the epoch that the task began: after every change of schedule, status, calendar or zone data. */
+enum ax_status ax_epoch_append(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err);
 
 #endif

@@ -66,19 +66,52 @@ static enum ax_status check_executor(const struct ax_task_def *def, struct ax_er
 	return AX_OK;
 }
 
+/* What narrows a schedule and spreads it. */
+static enum ax_status check_rule(const struct ax_task_def *def, const struct ax_schedule *schedule, struct ax_err *err)
+{
+	int64_t shortest_s = ax_schedule_shortest_s(schedule);
+	if (def->valid_until != 0 && def->valid_until <= def->valid_from)
+		return ax_fail(err, AX_INVALID, "valid_until", "the window of validity ends before it begins");
+	if (schedule->kind == AX_SCHEDULE_AFTER && def->calendar[0] != '\0')
+		return ax_fail(err, AX_INVALID, "calendar",
+			"@after counts from the task's own runs and knows no dates; write a cron expression");
+	if (schedule->kind == AX_SCHEDULE_AFTER && def->jitter_seconds != 0)
+		return ax_fail(err, AX_INVALID, "jitter_seconds",
+			"@after counts from the task's own runs, which spreads it already; leave the jitter out");
+	if (def->jitter_seconds >= shortest_s)
+		return ax_fail(err, AX_INVALID, "jitter_seconds",
+			"jitter must be shorter than the time between two fires; here they may be %" PRId64 " s apart",
+			shortest_s);
+	return AX_OK;
+}
+
+/* Fields that only a schedule has. */
+static enum ax_status refuse_schedule(const struct ax_task_def *def, struct ax_err *err)
+{
+	const char *field = def->cron_expr[0] != '\0' ? "cron_expr"
+		: def->calendar[0] != '\0'            ? "calendar"
+		: def->valid_from != 0                ? "valid_from"
+		: def->valid_until != 0               ? "valid_until"
+		: def->jitter_seconds != 0            ? "jitter_seconds"
+						      : NULL;
+	if (field == NULL)
+		return AX_OK;
+	return ax_fail(err, AX_INVALID, field, "only a task of type scheduled has a %s; leave it out", field);
+}
+
 static enum ax_status check_schedule(struct ax_ctx *ctx, const struct ax_task_def *def, struct ax_err *err)
 {
 	struct ax_schedule schedule;
 	const struct ax_tz *tz;
-	if (def->task_type == AX_TASK_SCHEDULED)
-		return ax_schedule_of(ctx, def, &schedule, &tz, err);
+	enum ax_status status;
+	if (def->task_type == AX_TASK_SCHEDULED) {
+		status = ax_schedule_of(ctx->zones, def->cron_expr, def->dialect, def->time_zone, &schedule, &tz, err);
+		return status == AX_OK ? check_rule(def, &schedule, err) : status;
+	}
 	if (ax_zones_find(ctx->zones, def->time_zone) == NULL)
 		return ax_fail(err, AX_INVALID, "time_zone", "the zone data has no zone '%.64s'; write an IANA name",
 			def->time_zone);
-	if (def->cron_expr[0] != '\0')
-		return ax_fail(
-			err, AX_INVALID, "cron_expr", "only a task of type scheduled has a cron_expr; leave it out");
-	return AX_OK;
+	return refuse_schedule(def, err);
 }
 
 static enum ax_status check_retries(const struct ax_task_def *def, struct ax_err *err)
@@ -148,8 +181,9 @@ static enum ax_status refuse_if_never(const struct ax_task *task, struct ax_err 
 {
 	if (!task->exhausted)
 		return AX_OK;
-	return ax_fail(
-		err, AX_NEVER, "cron_expr", "this schedule has no fire after now; write one that lies in the future");
+	bool narrowed = task->def.calendar[0] != '\0' || task->def.valid_from != 0 || task->def.valid_until != 0;
+	return ax_fail(err, AX_NEVER, "cron_expr", "this schedule has no fire after now%s; write one that has",
+		narrowed ? " within its calendar and validity" : "");
 }
 
 /* One event makes its runs in one transaction. */
@@ -196,7 +230,7 @@ static enum ax_status create_one(struct create *c, struct ax_tx *tx, int i, stru
 		return ax_fail(err, AX_INVALID, "group_key", "there is no group '%.64s'; create it first",
 			task->def.group_key);
 	if (status == AX_OK)
-		status = ax_schedule_first(c->ctx, task, c->now, err);
+		status = ax_schedule_first(c->ctx, tx, task, c->now, c->now, err);
 	if (status == AX_OK)
 		status = refuse_if_never(task, err);
 	if (status == AX_OK)
@@ -204,12 +238,14 @@ static enum ax_status create_one(struct create *c, struct ax_tx *tx, int i, stru
 	if (status == AX_EXISTS)
 		return ax_fail(err, AX_EXISTS, "task_name", "group '%s' has a task '%s' already", task->def.group_key,
 			task->def.task_name);
+	if (status == AX_OK && task->def.jitter_seconds != 0) /* which hangs on the id */
+		status = ax_fire_renew(c->ctx, tx, task, c->now, err);
+	else if (status == AX_OK)
+		status = ax_epoch_append(c->ctx, tx, task, err);
 	if (status == AX_OK)
 		status = refuse_if_crowded(tx, task, err);
 	if (status == AX_OK)
 		status = append_version(tx, task, err);
-	if (status == AX_OK)
-		status = ax_epoch_append(c->ctx, tx, task, c->now, err);
 	c->ctx->notify->ops->task_changed(c->ctx->notify, task->id);
 	return status;
 }
@@ -273,20 +309,23 @@ static enum ax_status open_task(struct edit *e, struct ax_tx *tx, struct ax_task
 static bool same_schedule(const struct ax_task_def *a, const struct ax_task_def *b)
 {
 	return strcmp(a->cron_expr, b->cron_expr) == 0 && a->dialect == b->dialect &&
-		strcmp(a->time_zone, b->time_zone) == 0;
+		strcmp(a->time_zone, b->time_zone) == 0 && strcmp(a->calendar, b->calendar) == 0 &&
+		a->calendar_mode == b->calendar_mode && a->valid_from == b->valid_from &&
+		a->valid_until == b->valid_until && a->jitter_seconds == b->jitter_seconds;
 }
 
-/* The first fire under the rule as it is now. With @after and a live run, the end of that run sets it. */
-static enum ax_status reschedule(struct edit *e, struct ax_tx *tx, struct ax_task *task, struct ax_err *err)
+/* The first fire under the rule as it is now, after those `handled` by the old one. With @after and a live run, the end
+ * of that run sets it. */
+static enum ax_status reschedule(
+	struct edit *e, struct ax_tx *tx, struct ax_task *task, int64_t handled, struct ax_err *err)
 {
 	struct ax_runs live = { 0 };
-	struct ax_schedule schedule;
-	const struct ax_tz *tz;
-	enum ax_status status = ax_schedule_first(e->ctx, task, e->now, err);
+	struct ax_rule rule;
+	enum ax_status status = ax_schedule_first(e->ctx, tx, task, handled, e->now, err);
 	if (status != AX_OK || task->next_trigger_time == 0)
 		return status;
-	status = ax_schedule_of(e->ctx, &task->def, &schedule, &tz, err);
-	if (status == AX_OK && schedule.kind == AX_SCHEDULE_AFTER)
+	status = ax_rule_of(tx, e->ctx->zones, task, &rule, err);
+	if (status == AX_OK && rule.schedule.kind == AX_SCHEDULE_AFTER)
 		status = tx->ops->runs_live(tx, task->id, false, 1, &live, err);
 	if (live.n > 0)
 		task->next_trigger_time = 0;
@@ -309,7 +348,7 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (task.def.task_type != e->def->task_type)
 		return ax_fail(err, AX_INVALID, "task_type", "a task keeps its type; create it anew");
 	struct ax_task_def old = task.def;
-	int64_t old_next = task.next_trigger_time;
+	int64_t old_next = task.next_trigger_time, handled = ax_schedule_handled(&task, e->now);
 	task.def = *e->def;
 	task.version++;
 	task.update_time = e->now;
@@ -320,7 +359,7 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (strcmp(old.cron_expr, task.def.cron_expr) != 0)
 		task.anchor_time = e->now;
 	if (changed)
-		status = reschedule(e, tx, &task, err);
+		status = reschedule(e, tx, &task, handled, err);
 	if (status == AX_OK && changed)
 		status = refuse_if_never(&task, err);
 	if (status == AX_OK)
@@ -333,7 +372,7 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (status == AX_OK)
 		status = append_version(tx, &task, err);
 	if (status == AX_OK && changed)
-		status = ax_epoch_append(e->ctx, tx, &task, e->now, err);
+		status = ax_epoch_append(e->ctx, tx, &task, err);
 	if (status == AX_OK) /* the overlap rule may be wider now */
 		status = ax_release_held(e->ctx, tx, &task, err);
 	if (status == AX_OK && task.def.overlap == AX_OVERLAP_SKIP)
@@ -404,11 +443,11 @@ static enum ax_status set_status(struct ax_tx *tx, void *arg, struct ax_err *err
 			task.absence_time = e->now;
 		task.update_time = e->now;
 		task.updated_by = e->actor;
-		status = reschedule(e, tx, &task, err);
+		status = reschedule(e, tx, &task, ax_schedule_handled(&task, e->now), err);
 		if (status == AX_OK)
 			status = tx->ops->task_update(tx, &task, task.version, old_next, err);
 		if (status == AX_OK)
-			status = ax_epoch_append(e->ctx, tx, &task, e->now, err);
+			status = ax_epoch_append(e->ctx, tx, &task, err);
 		e->ctx->notify->ops->task_changed(e->ctx->notify, task.id);
 		*e->ret = task;
 	}
@@ -451,12 +490,13 @@ static enum ax_status remove_task(struct ax_tx *tx, void *arg, struct ax_err *er
 	if (task.status == AX_TASK_ENABLED) {
 		int64_t old_next = task.next_trigger_time;
 		task.status = AX_TASK_PAUSED;
-		task.next_trigger_time = 0;
 		task.update_time = e->now;
 		task.updated_by = e->actor;
-		status = tx->ops->task_update(tx, &task, task.version, old_next, err);
+		status = reschedule(e, tx, &task, ax_schedule_handled(&task, e->now), err);
 		if (status == AX_OK)
-			status = ax_epoch_append(e->ctx, tx, &task, e->now, err);
+			status = tx->ops->task_update(tx, &task, task.version, old_next, err);
+		if (status == AX_OK)
+			status = ax_epoch_append(e->ctx, tx, &task, err);
 	}
 	if (status == AX_OK)
 		status = ax_cancel_runs(e->ctx, tx, &pending, "task_deleted", e->now, err);

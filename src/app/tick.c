@@ -3,8 +3,9 @@
 
 #include <inttypes.h>
 
-#include "app/birth.h"
 #include "app/alert_sweep.h"
+#include "app/birth.h"
+#include "app/calendars.h"
 #include "app/change.h"
 #include "app/failures.h"
 #include "app/fire.h"
@@ -111,6 +112,13 @@ static enum ax_status free_stuck(struct ax_tx *tx, void *arg, struct ax_err *err
 	return status;
 }
 
+/* Tasks that a change of their calendar did not reach, because a crash cut it short. */
+static enum ax_status follow_calendars(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	return ax_calendars_follow(pass->ctx, tx, pass->now, &pass->taken, err);
+}
+
 /* The clock went back, maybe while no server was there: leases must not run on for as long as it did. */
 static enum ax_status shorten_leases(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
@@ -179,6 +187,8 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		status = repeat(&pass, watch_runs, err);
 	if (status == AX_OK && (pass.now - ctx->stuck_seen_ms > RARE_SWEEP_MS || pass.now < ctx->stuck_seen_ms)) {
 		status = repeat(&pass, free_stuck, err);
+		if (status == AX_OK)
+			status = repeat(&pass, follow_calendars, err);
 		ctx->stuck_seen_ms = pass.now;
 	}
 	if (status == AX_OK && (pass.now - ctx->alerts_seen_ms > ALERT_SWEEP_MS || pass.now < ctx->alerts_seen_ms)) {

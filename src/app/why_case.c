@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/schedule_next.h"
 #include "base/rfc3339.h"
 #include "core/gid.h"
 
@@ -97,21 +98,23 @@ int64_t ax_why_disabled_since(const struct ax_why_case *c)
 	return i >= 0 ? c->epochs.at[i].from_time : c->task.update_time;
 }
 
-bool ax_why_schedule(
-	struct ax_why_case *c, const struct ax_epoch *epoch, struct ax_schedule *ret, const struct ax_tz **ret_tz)
+bool ax_why_rule(struct ax_why_case *c, const struct ax_epoch *epoch, struct ax_rule *ret)
 {
 	struct ax_err err;
-	*ret_tz = ax_zones_find(c->zones, epoch->time_zone);
-	return *ret_tz != NULL &&
-		ax_schedule_parse(epoch->cron_expr, strlen(epoch->cron_expr), (enum ax_dialect)epoch->dialect, ret,
-			&err) == AX_OK;
+	enum ax_status status = ax_rule_read(c->tx, c->zones, epoch, ret, &err);
+	if (status != AX_OK && status != AX_INVALID && status != AX_NEVER) {
+		c->status = status;
+		if (c->err != NULL)
+			*c->err = err;
+	}
+	return status == AX_OK;
 }
 
 static bool stands_for(const struct ax_run *run, int64_t fire)
 {
 	if (run->kind != AX_KIND_SCHEDULE && run->kind != AX_KIND_MISS)
 		return false;
-	return run->trigger_time == fire ||
+	return (run->kind == AX_KIND_SCHEDULE && ax_run_fire(run) == fire) ||
 		(run->covers_count > 0 && run->covers_from <= fire && fire <= run->covers_to);
 }
 

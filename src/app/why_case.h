@@ -6,7 +6,7 @@
 
 #include "app/runs.h"
 #include "app/why.h"
-#include "core/schedule.h"
+#include "core/rule.h"
 
 struct ax_why_case {
 	struct ax_tx *tx;
@@ -43,8 +43,7 @@ const char *ax_why_quote(const struct ax_why_case *c, const char *text);
 const struct ax_epoch *ax_why_epoch(const struct ax_why_case *c, int64_t fire);
 /* Since when the task has no enabled rule. */
 int64_t ax_why_disabled_since(const struct ax_why_case *c);
-bool ax_why_schedule(struct ax_why_case *c, const struct ax_epoch *epoch, struct ax_schedule *ret,
-	const struct ax_tz **ret_tz); /* false: not readable any more */
+bool ax_why_rule(struct ax_why_case *c, const struct ax_epoch *epoch, struct ax_rule *ret); /* false: not readable */
 
 /* Runs that stand for the fire, as their own or among those they cover. */
 void ax_why_standing_for(struct ax_why_case *c, int64_t fire, struct ax_runs *ret);

@@ -19,26 +19,31 @@ enum {
 static void from_schedule(struct ax_why_case *c)
 {
 	const struct ax_run *run = c->run;
-	const struct ax_epoch *rule = ax_why_epoch(c, run->trigger_time);
-	struct ax_schedule schedule;
-	const struct ax_tz *tz;
-	int64_t fire;
-	const char *at = ax_why_at(c, run->trigger_time);
-	if (rule == NULL || !ax_why_schedule(c, rule, &schedule, &tz)) {
-		ax_why_add(c, run->trigger_time, AX_WHY_INFO, "fire",
+	int64_t stands_for = ax_run_fire(run), fire;
+	const struct ax_epoch *epoch = ax_why_epoch(c, stands_for);
+	struct ax_rule rule;
+	const char *at = ax_why_at(c, stands_for);
+	if (epoch == NULL || !ax_why_rule(c, epoch, &rule)) {
+		ax_why_add(c, stands_for, AX_WHY_INFO, "fire",
 			AX_SAY(c, "It stands for the fire of %s; the rule that demanded it is not known any more.",
 				at));
 		return;
 	}
-	bool demanded = rule->enabled &&
-		(schedule.kind == AX_SCHEDULE_AFTER ||
-			(ax_schedule_next(&schedule, tz, rule->anchor_time, run->trigger_time - 1, &fire) &&
-				fire == run->trigger_time));
-	ax_why_add(c, run->trigger_time, demanded ? AX_WHY_OK : AX_WHY_FAIL, demanded ? "fire" : "fire_undemanded",
+	bool demanded = epoch->enabled &&
+		(rule.schedule.kind == AX_SCHEDULE_AFTER ||
+			(ax_rule_next(&rule, stands_for - 1, &fire) && fire == stands_for));
+	ax_why_add(c, stands_for, demanded ? AX_WHY_OK : AX_WHY_FAIL, demanded ? "fire" : "fire_undemanded",
 		AX_SAY(c, "It stands for the fire of %s, which the rule of %s (%s in %s, epoch %" PRId64 ") %s.", at,
-			ax_why_at(c, rule->from_time), rule->cron_expr, rule->time_zone, rule->id,
+			ax_why_at(c, epoch->from_time), epoch->cron_expr, epoch->time_zone, epoch->id,
 			demanded ? "demanded" : "did not demand"));
-	if (run->made_up)
+	if (run->trigger_time != stands_for)
+		ax_why_add(c, run->trigger_time, AX_WHY_INFO, "jitter",
+			AX_SAY(c, "The task's jitter makes it due %s later, at %s.",
+				ax_why_span(c, run->trigger_time - stands_for), ax_why_at(c, run->trigger_time)));
+	if (run->backfill_id != 0)
+		ax_why_add(c, run->create_time, AX_WHY_INFO, "backfill",
+			AX_SAY(c, "Backfill %" PRId64 " made the fire up.", run->backfill_id));
+	else if (run->made_up)
 		ax_why_add(c, run->create_time, AX_WHY_INFO, "made_up",
 			"The fire had been missed; a person decided to run it.");
 }
@@ -94,7 +99,7 @@ static void covers(struct ax_why_case *c)
 	ax_why_add(c, run->covers_to, AX_WHY_INFO, "covers",
 		AX_SAY(c, "Besides its own it stands for %" PRId64 " more of the fires from %s to %s: %s.",
 			run->covers_count, ax_why_at(c, run->covers_from), ax_why_at(c, run->covers_to),
-			run->covers_from > run->trigger_time
+			run->kind == AX_KIND_SCHEDULE && run->covers_from > ax_run_fire(run)
 				? "they came due while it still waited, and overlap counts them on it"
 				: "they were found late, and the misfire rule counts them on it"));
 }
@@ -350,10 +355,10 @@ void ax_why_state(struct ax_why_case *c)
 
 /* --- the only one of its fire? ------------------------------------------------------------------------------------ */
 
-/* A missed fire and the run that a person made of it belong together; nothing else may share a fire. */
+/* What counts a fire among others and the run that a person made of it belong together; nothing else may share one. */
 static bool shares_rightly(const struct ax_run *a, const struct ax_run *b)
 {
-	return (a->kind == AX_KIND_MISS && b->made_up) || (b->kind == AX_KIND_MISS && a->made_up);
+	return a->made_up || b->made_up;
 }
 
 static void one_fire(struct ax_why_case *c)
@@ -367,7 +372,7 @@ static void one_fire(struct ax_why_case *c)
 			"request.");
 		return;
 	}
-	ax_why_standing_for(c, run->trigger_time, &others);
+	ax_why_standing_for(c, ax_run_fire(run), &others);
 	for (int i = 0; c->status == AX_OK && i < others.n; i++) {
 		const struct ax_run *other = &others.at[i];
 		if (other->gid == run->gid)
@@ -376,8 +381,8 @@ static void one_fire(struct ax_why_case *c)
 		alone = alone && right;
 		ax_why_add(c, other->create_time, right ? AX_WHY_INFO : AX_WHY_FAIL, right ? "made_up_of" : "duplicate",
 			AX_SAY(c, "Run %" PRId64 " (%s) stands for the fire of %s too: %s.", other->gid,
-				ax_run_state_name(other->status), ax_why_at(c, run->trigger_time),
-				right ? "one is the missed fire, the other the run that a person made of it"
+				ax_run_state_name(other->status), ax_why_at(c, ax_run_fire(run)),
+				right ? "one counts it among others, the other is the run that a person made of it"
 				      : "a different gid for one fire is a fault"));
 		if (!right)
 			ax_why_answer(c);

@@ -8,35 +8,18 @@
 
 /* Why a task did or did not run at an instant: its newest fire at or before it, and what accounts for that. */
 
-enum { AFTER_SCAN = 5000 };
+enum { AFTER_SCAN = 5000, NOTES_MAX = 8 };
 
 struct look {
 	struct ax_why_case c;
 	int64_t at;
-	const struct ax_epoch *rule; /* that the newest fire falls under; NULL = no rule yet */
-	int64_t fire;                /* 0 = none */
-	struct ax_run run;           /* what stands for it; gid 0 = none */
+	const struct ax_epoch *epoch; /* that the newest fire falls under; NULL = no rule yet */
+	int64_t fire;                 /* 0 = none */
+	int64_t due;                  /* the same with its jitter */
+	struct ax_run run;            /* what stands for it; gid 0 = none */
 };
 
 /* --- the fire ----------------------------------------------------------------------------------------------------- */
-
-/* The last fire in (from, until]. A schedule only looks ahead, so the span is halved until nothing is left of it. */
-static bool last_fire(const struct ax_schedule *schedule, const struct ax_tz *tz, int64_t anchor, int64_t from,
-	int64_t until, int64_t *ret)
-{
-	bool found = false;
-	int64_t fire, none_after = until;
-	while (from < none_after) {
-		int64_t middle = from + (none_after - from) / 2;
-		if (ax_schedule_next(schedule, tz, anchor, middle, &fire) && fire <= until) {
-			*ret = from = fire;
-			found = true;
-		} else {
-			none_after = middle;
-		}
-	}
-	return found;
-}
 
 /* @after has no fires but those that were made, and the one that is set. */
 static bool last_after(struct look *look, int64_t from, int64_t until, int64_t *ret)
@@ -55,7 +38,7 @@ static bool last_after(struct look *look, int64_t from, int64_t until, int64_t *
 	c->status = c->tx->ops->runs_page(c->tx, &filter, &made, &rest, c->err);
 	if (c->status != AX_OK)
 		return false;
-	*ret = set > from && set <= until ? set : made.n > 0 ? made.at[0].trigger_time : 0;
+	*ret = set > from && set <= until ? set : made.n > 0 ? ax_run_fire(&made.at[0]) : 0;
 	return *ret != 0;
 }
 
@@ -65,21 +48,22 @@ static void find_fire(struct look *look)
 	struct ax_why_case *c = &look->c;
 	int64_t until = look->at;
 	for (int i = c->epochs.n - 1; c->status == AX_OK && i >= 0; i--) {
-		const struct ax_epoch *rule = &c->epochs.at[i];
-		struct ax_schedule schedule;
-		const struct ax_tz *tz;
-		if (rule->from_time >= until)
+		const struct ax_epoch *epoch = &c->epochs.at[i];
+		struct ax_rule rule;
+		if (epoch->from_time >= until)
 			continue;
-		look->rule = rule;
-		if (ax_why_schedule(c, rule, &schedule, &tz)) {
-			bool after = schedule.kind == AX_SCHEDULE_AFTER;
-			if (after && !rule->enabled)
+		look->epoch = epoch;
+		if (ax_why_rule(c, epoch, &rule)) {
+			bool after = rule.schedule.kind == AX_SCHEDULE_AFTER;
+			if (after && !epoch->enabled)
 				return;
-			if (after ? last_after(look, rule->from_time, until, &look->fire)
-				  : last_fire(&schedule, tz, rule->anchor_time, rule->from_time, until, &look->fire))
+			if (after ? last_after(look, epoch->from_time, until, &look->fire)
+				  : ax_rule_last(&rule, epoch->from_time + 1, until + 1, &look->fire)) {
+				look->due = look->fire + rule.jitter_ms;
 				return;
+			}
 		}
-		until = rule->from_time;
+		until = epoch->from_time;
 	}
 }
 
@@ -99,35 +83,33 @@ static const char *note_of(const struct look *look, const struct ax_fire *fire)
 static void tell_fire(struct look *look)
 {
 	struct ax_why_case *c = &look->c;
-	struct ax_schedule schedule;
-	const struct ax_tz *tz;
+	struct ax_rule rule;
 	struct ax_fire fire = { 0 };
 	if (look->fire == 0)
 		return;
-	if (ax_why_schedule(c, look->rule, &schedule, &tz) && schedule.kind != AX_SCHEDULE_AFTER)
-		(void)ax_schedule_preview(&schedule, tz, look->rule->anchor_time, look->fire - 1, look->fire, &fire, 1);
+	if (ax_why_rule(c, look->epoch, &rule) && rule.schedule.kind != AX_SCHEDULE_AFTER)
+		(void)ax_schedule_preview(&rule, look->fire - 1, look->fire, &fire, 1);
 	ax_why_add(c, look->fire, AX_WHY_INFO, "fire",
 		AX_SAY(c, "The newest fire at or before %s is that of %s%s, by the rule of %s (%s in %s).",
 			ax_why_at(c, look->at), ax_why_at(c, look->fire), note_of(look, &fire),
-			ax_why_at(c, look->rule->from_time), look->rule->cron_expr, look->rule->time_zone));
+			ax_why_at(c, look->epoch->from_time), look->epoch->cron_expr, look->epoch->time_zone));
 }
 
 /* The one after it, and what a change of the clock leaves out on the way there. */
 static void tell_next(struct look *look)
 {
 	struct ax_why_case *c = &look->c;
-	const struct ax_epoch *rule = ax_why_epoch(c, look->at + 1);
-	struct ax_schedule schedule;
-	const struct ax_tz *tz;
-	struct ax_fire fires[2];
-	if (rule == NULL || !ax_why_schedule(c, rule, &schedule, &tz) || schedule.kind == AX_SCHEDULE_AFTER)
+	const struct ax_epoch *epoch = ax_why_epoch(c, look->at + 1);
+	struct ax_rule rule;
+	struct ax_fire fires[NOTES_MAX];
+	if (epoch == NULL || !ax_why_rule(c, epoch, &rule) || rule.schedule.kind == AX_SCHEDULE_AFTER)
 		return;
-	size_t n = ax_schedule_preview(&schedule, tz, rule->anchor_time, look->at, INT64_MAX, fires, AX_COUNT(fires));
+	size_t n = ax_schedule_preview(&rule, look->at, INT64_MAX, fires, AX_COUNT(fires));
 	for (size_t i = 0; i < n; i++) {
 		ax_why_add(c, fires[i].ms, AX_WHY_INFO, fires[i].fires ? "fire_after" : "gap",
 			AX_SAY(c, "%s %s%s%s.", fires[i].fires ? "The next fire after that is at" : "No fire is at",
 				ax_why_at(c, fires[i].ms), note_of(look, &fires[i]),
-				rule->enabled ? "" : ", if the task is enabled by then"));
+				epoch->enabled ? "" : ", if the task is enabled by then"));
 		if (fires[i].fires)
 			return;
 	}
@@ -138,7 +120,7 @@ static void tell_next(struct look *look)
 static bool not_there(struct look *look)
 {
 	struct ax_why_case *c = &look->c;
-	if (look->rule != NULL)
+	if (look->epoch != NULL)
 		return false;
 	ax_why_add(c, c->task.create_time, AX_WHY_FAIL, "before_task",
 		AX_SAY(c, "At %s the task had no schedule yet; it was created at %s.", ax_why_at(c, look->at),
@@ -149,14 +131,48 @@ static bool not_there(struct look *look)
 static bool not_demanded(struct look *look)
 {
 	struct ax_why_case *c = &look->c;
-	if (look->rule->enabled)
+	if (look->epoch->enabled)
 		return false;
-	bool created = look->rule == c->epochs.at;
+	bool created = look->epoch == c->epochs.at;
 	const char *fire =
 		look->fire != 0 ? AX_SAY(c, "the fire of %s was", ax_why_at(c, look->fire)) : "no fires were";
-	ax_why_add(c, look->rule->from_time, AX_WHY_FAIL, created ? "created" : "paused",
+	ax_why_add(c, look->epoch->from_time, AX_WHY_FAIL, created ? "created" : "paused",
 		AX_SAY(c, "The task was %s from %s on, so %s not demanded.", created ? "not enabled yet" : "paused",
-			ax_why_at(c, look->rule->from_time), fire));
+			ax_why_at(c, look->epoch->from_time), fire));
+	return true;
+}
+
+/* A newer time of the schedule that is no fire: the calendar or the window of validity leaves it out. */
+static bool left_out(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	const struct ax_epoch *epoch = ax_why_epoch(c, look->at + 1);
+	struct ax_rule rule;
+	int64_t time;
+	if (epoch == NULL || !epoch->enabled || !ax_why_rule(c, epoch, &rule) ||
+		rule.schedule.kind == AX_SCHEDULE_AFTER)
+		return false;
+	struct ax_rule bare = rule;
+	bare.calendar = NULL;
+	bare.valid_from = bare.valid_until = 0;
+	if (!ax_rule_last(&bare, AX_MAX(epoch->from_time, look->fire) + 1, look->at + 1, &time))
+		return false;
+	int64_t date = ax_rule_date(&rule, time);
+	if (ax_rule_has_date(&rule, date)) {
+		bool early = rule.valid_from != 0 && time < rule.valid_from;
+		ax_why_add(c, time, AX_WHY_FAIL, "validity",
+			AX_SAY(c, "The schedule's time of %s is no fire: the task is valid %s %s.", ax_why_at(c, time),
+				early ? "from" : "until", ax_why_at(c, early ? rule.valid_from : rule.valid_until)));
+		return true;
+	}
+	const struct ax_calendar_day *day = ax_calendar_exception(rule.calendar, date);
+	bool labelled = day != NULL && day->label[0] != '\0';
+	ax_why_add(c, time, AX_WHY_FAIL, "calendar",
+		AX_SAY(c,
+			"The schedule's time of %s is no fire: its date is %s in calendar %s, version %" PRId64
+			"%s%s%s.",
+			ax_why_at(c, time), rule.excludes ? "in" : "out", epoch->calendar, epoch->calendar_version,
+			labelled ? " (" : "", labelled ? day->label : "", labelled ? ")" : ""));
 	return true;
 }
 
@@ -165,8 +181,8 @@ static bool none_yet(struct look *look)
 	struct ax_why_case *c = &look->c;
 	if (look->fire != 0)
 		return false;
-	ax_why_add(c, look->rule->from_time, AX_WHY_INFO, "no_fire_yet",
-		AX_SAY(c, "The schedule had no fire from %s to %s.", ax_why_at(c, look->rule->from_time),
+	ax_why_add(c, look->epoch->from_time, AX_WHY_INFO, "no_fire_yet",
+		AX_SAY(c, "The schedule had no fire from %s to %s.", ax_why_at(c, look->epoch->from_time),
 			ax_why_at(c, look->at)));
 	return true;
 }
@@ -183,7 +199,8 @@ static const char *state_of(struct ax_why_case *c, const struct ax_run *run)
 static void tell_run(struct look *look, const struct ax_run *run)
 {
 	struct ax_why_case *c = &look->c;
-	bool own = run->trigger_time == look->fire, skipped = run->status == AX_RUN_SKIPPED;
+	bool own = run->kind == AX_KIND_SCHEDULE && ax_run_fire(run) == look->fire,
+	     skipped = run->status == AX_RUN_SKIPPED;
 	const char *code = skipped              ? "skipped"
 		: run->kind == AX_KIND_MISS     ? "missed"
 		: !own                          ? "coalesced"
@@ -195,7 +212,7 @@ static void tell_run(struct look *look, const struct ax_run *run)
 			ax_why_quote(c, run->result_msg)));
 }
 
-/* Runs that stand for it. A missed fire that a person had run is answered by that run. */
+/* Runs that stand for it. A fire that a person had run is answered by that run. */
 static bool stood_for(struct look *look)
 {
 	struct ax_why_case *c = &look->c;
@@ -204,11 +221,11 @@ static bool stood_for(struct look *look)
 	ax_why_standing_for(c, look->fire, &runs);
 	for (int i = 0; c->status == AX_OK && i < runs.n; i++) {
 		tell_run(look, &runs.at[i]);
-		if (look->run.gid == 0 || runs.at[i].kind != AX_KIND_MISS) {
+		if (look->run.gid == 0 || (runs.at[i].kind != AX_KIND_MISS && !look->run.made_up)) {
 			look->run = runs.at[i];
 			ax_why_answer(c);
 		}
-		own += runs.at[i].kind != AX_KIND_MISS;
+		own += runs.at[i].kind != AX_KIND_MISS && !runs.at[i].made_up;
 	}
 	if (own > 1) {
 		ax_why_add(c, look->fire, AX_WHY_FAIL, "duplicate",
@@ -222,8 +239,8 @@ static bool stood_for(struct look *look)
 static bool to_come(struct look *look)
 {
 	struct ax_why_case *c = &look->c;
-	int64_t late = c->now - look->fire;
-	bool set = c->task.next_trigger_time != 0 && c->task.next_trigger_time <= look->fire;
+	int64_t late = c->now - look->due;
+	bool set = c->task.next_trigger_time != 0 && c->task.next_trigger_time <= look->due;
 	if (late < 0)
 		ax_why_add(c, look->fire, AX_WHY_INFO, "not_due_yet",
 			AX_SAY(c, "The fire of %s is not due yet, but in %s.", ax_why_at(c, look->fire),
@@ -250,7 +267,7 @@ static bool nothing(struct look *look)
 static void account(struct look *look)
 {
 	static bool (*const rules[])(
-		struct look *) = { not_there, not_demanded, none_yet, stood_for, to_come, nothing };
+		struct look *) = { not_there, not_demanded, left_out, none_yet, stood_for, to_come, nothing };
 	struct ax_why_case *c = &look->c;
 	size_t i = 0;
 	while (c->status == AX_OK && i < AX_COUNT(rules) && !rules[i](look))

@@ -7,13 +7,14 @@
  * that stand for one fire each (points), and the rows that stand for all fires in a range (covers). One walk over the
  * demanded fires, in order, meets each of them. */
 
+enum { RECENT_MS = 60000 }; /* what the window's end may lie behind now */
+
 struct part {
 	int64_t after_ms, until_ms; /* the rule holds for after < fire ≤ until */
 	bool readable;              /* its fires can be computed; false for @after and for what cannot be read */
 	bool after_run;             /* @after */
-	struct ax_check_schedule schedule;
-	const struct ax_check_zone *zone;
-	int64_t anchor_ms;
+	struct ax_check_rule rule;
+	int64_t jitter_ms;
 };
 
 struct point {
@@ -79,13 +80,31 @@ static bool covers_reach_window(const struct ax_check_audit *audit, const struct
 
 /* ---- parts ---- */
 
-enum ax_status ax_check_read_epoch(struct ax_check_audit *audit, const struct ax_check_epoch *epoch,
-	struct ax_check_schedule *ret_schedule, const struct ax_check_zone **ret_zone, struct ax_err *err)
+static enum ax_status read_limits(struct ax_check_audit *audit, const struct ax_check_epoch *epoch,
+	struct ax_check_rule *rule, struct ax_err *err)
+{
+	rule->limits = (struct ax_check_limits){ .exclude = epoch->calendar_excludes,
+		.valid_from_ms = epoch->valid_from,
+		.valid_until_ms = epoch->valid_until };
+	if (!epoch->calendar)
+		return AX_OK;
+	if (!epoch->calendar->days)
+		return ax_fail(err, AX_NOT_FOUND, "calendar", "the version of its calendar is gone");
+	rule->limits.in_days = &rule->in_days;
+	return ax_check_in_days_parse(
+		&audit->scratch, epoch->calendar->week, epoch->calendar->days, &rule->in_days, err);
+}
+
+enum ax_status ax_check_read_epoch(
+	struct ax_check_audit *audit, const struct ax_check_epoch *epoch, struct ax_check_rule *ret, struct ax_err *err)
 {
 	enum ax_status status = ax_check_schedule_parse(
-		&audit->scratch, epoch->cron_expr, (enum ax_check_dialect)epoch->dialect, ret_schedule, err);
+		&audit->scratch, epoch->cron_expr, (enum ax_check_dialect)epoch->dialect, &ret->schedule, err);
+	if (status == AX_OK)
+		status = read_limits(audit, epoch, ret, err);
 	if (status != AX_OK)
 		return status;
+	ret->anchor_ms = epoch->anchor_time;
 	struct ax_check_known_zone *known = audit->zones;
 	while (known && strcmp(known->name, epoch->time_zone) != 0)
 		known = known->next;
@@ -100,7 +119,7 @@ enum ax_status ax_check_read_epoch(struct ax_check_audit *audit, const struct ax
 		};
 		audit->zones = known;
 	}
-	*ret_zone = &known->zone;
+	ret->zone = &known->zone;
 	return AX_OK;
 }
 
@@ -120,10 +139,10 @@ static void read_parts(struct account *a)
 		if (!epoch->enabled || until_ms <= after_ms)
 			continue;
 		struct part *part = &a->parts[a->n_parts++];
-		*part = (struct part){ .after_ms = after_ms, .until_ms = until_ms, .anchor_ms = epoch->anchor_time };
+		*part = (struct part){ .after_ms = after_ms, .until_ms = until_ms, .jitter_ms = epoch->jitter_ms };
 		struct ax_err err;
-		if (ax_check_read_epoch(a->audit, epoch, &part->schedule, &part->zone, &err) == AX_OK) {
-			part->after_run = part->schedule.kind == AX_CHECK_AFTER;
+		if (ax_check_read_epoch(a->audit, epoch, &part->rule, &err) == AX_OK) {
+			part->after_run = part->rule.schedule.kind == AX_CHECK_AFTER;
 			part->readable = !part->after_run;
 		} else if (part_in_window(a, part)) {
 			a->result->counts.unreadable++;
@@ -131,6 +150,16 @@ static void read_parts(struct account *a)
 				&a->audit->arena, "`%.200s` in %.64s: %s", epoch->cron_expr, epoch->time_zone, err.msg);
 		}
 	}
+}
+
+/* A fire's run is due so much later than the fire as a rule of its time says. */
+static bool is_due_rightly(const struct account *a, int64_t ms, const struct ax_check_run *run)
+{
+	for (size_t i = 0; i < a->n_parts; i++)
+		if (a->parts[i].after_ms < ms && ms <= a->parts[i].until_ms &&
+			run->trigger_time == ms + a->parts[i].jitter_ms)
+			return true;
+	return false;
 }
 
 static const struct part *part_of(const struct account *a, int64_t ms)
@@ -330,6 +359,8 @@ static void meet_fire(struct account *a, int64_t ms)
 	if (outcome == NOTHING && a->task->under_way_from != 0 && ms >= a->task->under_way_from)
 		return;
 	count_fire(a, ms, outcome);
+	if (point && !point->run->made_up && !is_due_rightly(a, ms, point->run))
+		found_unexpected(a, ms);
 	if (accounts > 1)
 		found_duplicate(a, ms);
 }
@@ -348,8 +379,9 @@ static void walk(struct account *a)
 		if (!part->readable)
 			continue;
 		struct ax_check_fires fires;
-		ax_check_fires_begin(&fires, &part->schedule, part->zone, part->anchor_ms,
+		ax_check_fires_begin(&fires, &part->rule.schedule, part->rule.zone, part->rule.anchor_ms,
 			AX_MAX(part->after_ms, walked_ms), AX_MIN(part->until_ms, to_ms - 1));
+		ax_check_fires_limit(&fires, &part->rule.limits);
 		while (ax_check_fires_next(&fires, &walked_ms))
 			meet_fire(a, walked_ms);
 		ax_check_fires_end(&fires);
@@ -369,7 +401,8 @@ static void judge_after_run(struct account *a, const struct part *part)
 			continue;
 		point->demanded = true;
 		bool too_early = before &&
-			(before->end_time == 0 || point->run->trigger_time < before->end_time + part->schedule.span_ms);
+			(before->end_time == 0 ||
+				point->run->trigger_time < before->end_time + part->rule.schedule.span_ms);
 		enum outcome outcome = outcome_of_point(point->run);
 		if (outcome == RUN)
 			before = point->run;
@@ -396,6 +429,11 @@ static void judge_standstill(struct account *a)
 	const struct part *last = &a->parts[a->n_parts - 1];
 	if (!last->after_run || last->until_ms != INT64_MAX || last->after_ms >= a->audit->to_ms)
 		return;
+	int64_t valid_until_ms = last->rule.limits.valid_until_ms;
+	bool may_be_over =
+		valid_until_ms != 0 && valid_until_ms <= a->audit->to_ms + last->rule.schedule.span_ms + RECENT_MS;
+	if (a->task->next_trigger_time == 0 && may_be_over)
+		return; /* its last run ended too late for another one */
 	if (a->task->next_trigger_time == 0) {
 		a->result->counts.unreadable++;
 		a->result->error = "the task stands still: it has neither a run nor a next fire";
@@ -497,14 +535,14 @@ const struct ax_check_counts *ax_check_audit_total(const struct ax_check_audit *
 enum ax_status ax_check_audit_first_fire(struct ax_check_audit *audit, const struct ax_check_epoch *epoch,
 	int64_t after_ms, int64_t until_ms, int64_t *ret_ms, struct ax_err *err)
 {
-	struct ax_check_schedule schedule;
-	const struct ax_check_zone *zone;
-	enum ax_status status = ax_check_read_epoch(audit, epoch, &schedule, &zone, err);
-	if (status == AX_OK && schedule.kind == AX_CHECK_AFTER)
+	struct ax_check_rule rule;
+	enum ax_status status = ax_check_read_epoch(audit, epoch, &rule, err);
+	if (status == AX_OK && rule.schedule.kind == AX_CHECK_AFTER)
 		status = ax_fail(err, AX_INVALID, "cron_expr", "the next fire of @after depends on its runs");
 	if (status == AX_OK) {
 		struct ax_check_fires fires;
-		ax_check_fires_begin(&fires, &schedule, zone, epoch->anchor_time, after_ms, until_ms);
+		ax_check_fires_begin(&fires, &rule.schedule, rule.zone, rule.anchor_ms, after_ms, until_ms);
+		ax_check_fires_limit(&fires, &rule.limits);
 		if (!ax_check_fires_next(&fires, ret_ms))
 			status = ax_fail(err, AX_NOT_FOUND, "cron_expr", "no fire in that time");
 		ax_check_fires_end(&fires);

@@ -44,8 +44,15 @@ struct ax_check_audit {
 };
 
 /* The rule of an epoch, ready to be walked. Memory is the audit's scratch and arena. */
+struct ax_check_rule {
+	struct ax_check_schedule schedule;
+	const struct ax_check_zone *zone;
+	int64_t anchor_ms;
+	struct ax_check_limits limits;
+	struct ax_check_in_days in_days; /* what the limits point to */
+};
 enum ax_status ax_check_read_epoch(struct ax_check_audit *audit, const struct ax_check_epoch *epoch,
-	struct ax_check_schedule *ret_schedule, const struct ax_check_zone **ret_zone, struct ax_err *err);
+	struct ax_check_rule *ret, struct ax_err *err);
 
 /* The object that ax_check_audit_json prints. */
 json_t *ax_check_audit_object(const struct ax_check_audit *audit);

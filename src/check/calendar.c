@@ -124,14 +124,23 @@ static bool read_offset(const char *at, int64_t *ret_s)
 	return true;
 }
 
+bool ax_check_date_read(const char **at, int64_t *ret_number)
+{
+	int year, month, mday;
+	if (!read_digits(at, 4, 1, 9999, &year) || !read_char(at, '-', '-') || !read_digits(at, 2, 1, 12, &month) ||
+		!read_char(at, '-', '-') || !read_digits(at, 2, 1, ax_check_month_length(year, month), &mday))
+		return false;
+	*ret_number = ax_check_day_number(year, month, mday);
+	return true;
+}
+
 bool ax_check_instant_parse(const char *text, int64_t *ret_ms)
 {
 	const char *at = text;
-	int year, month, mday, hour, minute, second;
-	if (!read_digits(&at, 4, 1, 9999, &year) || !read_char(&at, '-', '-') || !read_digits(&at, 2, 1, 12, &month) ||
-		!read_char(&at, '-', '-') || !read_digits(&at, 2, 1, ax_check_month_length(year, month), &mday) ||
-		!read_char(&at, 'T', 't') || !read_digits(&at, 2, 0, 23, &hour) || !read_char(&at, ':', ':') ||
-		!read_digits(&at, 2, 0, 59, &minute) || !read_char(&at, ':', ':') ||
+	int64_t day;
+	int hour, minute, second;
+	if (!ax_check_date_read(&at, &day) || !read_char(&at, 'T', 't') || !read_digits(&at, 2, 0, 23, &hour) ||
+		!read_char(&at, ':', ':') || !read_digits(&at, 2, 0, 59, &minute) || !read_char(&at, ':', ':') ||
 		!read_digits(&at, 2, 0, 60, &second))
 		return false;
 
@@ -149,7 +158,6 @@ bool ax_check_instant_parse(const char *text, int64_t *ret_ms)
 	int64_t offset_s;
 	if (!read_offset(at, &offset_s))
 		return false;
-	int64_t day = ax_check_day_number(year, month, mday);
 	*ret_ms = (day * 86400 + hour * 3600 + minute * 60 + second - offset_s) * 1000 + ms;
 	return true;
 }

@@ -19,6 +19,8 @@ int64_t ax_check_day_number(int year, int month, int mday);
 /* Goes to the next day. */
 void ax_check_day_step(struct ax_check_day *day);
 
+/* "2026-11-29" at *at, which moves past it. */
+bool ax_check_date_read(const char **at, int64_t *ret_number);
 /* RFC 3339 with 'Z' or a numeric offset, cut to milliseconds. False on anything else. */
 bool ax_check_instant_parse(const char *text, int64_t *ret_ms);
 /* "2026-11-29T21:26:05Z", with ".123" when there are milliseconds. */

@@ -20,6 +20,12 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+/* ax_calendar_version: what it says of its dates. */
+struct ax_check_calendar {
+	int64_t week;
+	const char *days; /* NULL: the row is not there */
+};
+
 /* ax_schedule_epoch: the rule for fires after from_time, up to and including the next row's from_time. */
 struct ax_check_epoch {
 	int64_t from_time;
@@ -28,6 +34,10 @@ struct ax_check_epoch {
 	int dialect; /* enum ax_check_dialect */
 	const char *time_zone;
 	int64_t anchor_time;
+	const struct ax_check_calendar *calendar; /* NULL: none */
+	bool calendar_excludes;
+	int64_t valid_from, valid_until; /* 0 = open */
+	int64_t jitter_ms;               /* fires are due so much later */
 };
 
 enum { AX_CHECK_KIND_SCHEDULE = 1, AX_CHECK_KIND_MISS = 2 };
@@ -52,8 +62,8 @@ struct ax_check_task {
 	const char *name;
 	const struct ax_check_epoch *epochs; /* all of them, in the order of their ids */
 	size_t n_epochs;
-	/* Kinds schedule and miss, in any order: at least those whose trigger_time or fire_key is in the window or
-	 * whose covers reach into it. Rows of other kinds are passed over. */
+	/* Kinds schedule and miss, in any order: at least those whose fire_key (the trigger_time, less its jitter) is
+	 * in the window or whose covers reach into it. Rows of other kinds are passed over. */
 	const struct ax_check_run *runs;
 	size_t n_runs;
 	/* Only for @after, whose demand depends on it. next_trigger_time -1: not known. */

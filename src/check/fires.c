@@ -114,6 +114,24 @@ static void write_down(struct ax_check_fires *f, int64_t ms)
 	f->list[f->n++] = ms;
 }
 
+static bool has_date(const struct ax_check_fires *f, int64_t number)
+{
+	return !f->limits || !f->limits->in_days ||
+		ax_check_day_is_in(f->limits->in_days, number) != f->limits->exclude;
+}
+
+static bool is_demanded(const struct ax_check_fires *f, int64_t ms)
+{
+	const struct ax_check_limits *limits = f->limits;
+	if (!limits)
+		return true;
+	if (ms < limits->valid_from_ms || (limits->valid_until_ms != 0 && ms >= limits->valid_until_ms))
+		return false;
+	int64_t utc_s = ax_check_floor_div(ms, 1000);
+	int64_t local_s = utc_s + f->zone->segments[ax_check_zone_at(f->zone, utc_s)].offset_s;
+	return has_date(f, ax_check_floor_div(local_s, DAY_S));
+}
+
 /* The segments of a zone that a wall time may fall into. */
 struct stretch {
 	const struct ax_check_zone *zone;
@@ -168,6 +186,8 @@ static void write_days(struct ax_check_fires *f, int64_t first_number, int64_t l
 	struct ax_check_day day = ax_check_day_of(first_number);
 	for (; day.number <= last_number; ax_check_day_step(&day)) {
 		if (!ax_check_day_matches(pattern, &day))
+			continue;
+		if (!has_date(f, day.number) && !has_date(f, day.number + 1)) /* where a gap may move a fire to */
 			continue;
 		int64_t midnight = day.number * DAY_S;
 		struct stretch in = { .zone = f->zone,
@@ -255,7 +275,13 @@ void ax_check_fires_begin(struct ax_check_fires *fires, const struct ax_check_sc
 		.until_ms = AX_MIN(until_ms, last_second * 1000) };
 }
 
-bool ax_check_fires_next(struct ax_check_fires *fires, int64_t *ret_ms)
+void ax_check_fires_limit(struct ax_check_fires *fires, const struct ax_check_limits *limits)
+{
+	fires->limits = limits;
+}
+
+/* The next instant of the schedule, demanded or not. */
+static bool next_instant(struct ax_check_fires *fires, int64_t *ret_ms)
 {
 	while (fires->at == fires->n) {
 		if (fires->after_ms >= fires->until_ms || fires->schedule->kind == AX_CHECK_AFTER)
@@ -277,6 +303,14 @@ bool ax_check_fires_next(struct ax_check_fires *fires, int64_t *ret_ms)
 	}
 	*ret_ms = fires->list[fires->at++];
 	return true;
+}
+
+bool ax_check_fires_next(struct ax_check_fires *fires, int64_t *ret_ms)
+{
+	while (next_instant(fires, ret_ms))
+		if (is_demanded(fires, *ret_ms))
+			return true;
+	return false;
 }
 
 void ax_check_fires_end(struct ax_check_fires *fires)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "base/arena.h"
 #include "base/err.h"
+#include "check/in_days.h"
 #include "check/pattern.h"
 #include "check/zone.h"
 
@@ -33,9 +34,18 @@ struct ax_check_schedule {
 enum ax_status ax_check_schedule_parse(struct ax_arena *arena, const char *expr, enum ax_check_dialect dialect,
 	struct ax_check_schedule *ret, struct ax_err *err);
 
+/* Which of the schedule's instants are demanded: those of [valid_from, valid_until) on a date, by the zone's clocks,
+ * that is in (or, to exclude them, is not). */
+struct ax_check_limits {
+	const struct ax_check_in_days *in_days; /* NULL: every date */
+	bool exclude;
+	int64_t valid_from_ms, valid_until_ms; /* 0 = open */
+};
+
 /* A walk over the fires in a window, in order, each once. */
 struct ax_check_fires {
 	const struct ax_check_schedule *schedule;
+	const struct ax_check_limits *limits; /* NULL: none */
 	const struct ax_check_zone *zone;
 	int64_t anchor_ms;
 	int64_t after_ms, until_ms; /* what is left to write down: after < fire ≤ until */
@@ -48,6 +58,8 @@ struct ax_check_fires {
  * years 1970 to 2500 are known. Give the memory back with ax_check_fires_end. */
 void ax_check_fires_begin(struct ax_check_fires *fires, const struct ax_check_schedule *schedule,
 	const struct ax_check_zone *zone, int64_t anchor_ms, int64_t after_ms, int64_t until_ms);
+/* Between begin and the first fire; borrowed. */
+void ax_check_fires_limit(struct ax_check_fires *fires, const struct ax_check_limits *limits);
 bool ax_check_fires_next(struct ax_check_fires *fires, int64_t *ret_ms);
 void ax_check_fires_end(struct ax_check_fires *fires);
 

@@ -88,7 +88,10 @@ static const struct sql_rule sql_rules[] = {
 	  " printf('epoch %d differs', e.id) END) FROM ax_task t LEFT JOIN ax_schedule_epoch e"
 	  " ON e.id = (SELECT max(id) FROM ax_schedule_epoch WHERE task_id = t.id) WHERE t.task_type = 1 AND (e.id IS NULL"
 	  " OR e.enabled <> (t.status = 1) OR e.cron_expr <> t.cron_expr OR e.dialect <> t.dialect"
-	  " OR e.time_zone <> t.time_zone OR e.anchor_time <> t.anchor_time)", false },
+	  " OR e.time_zone <> t.time_zone OR e.anchor_time <> t.anchor_time OR e.calendar <> t.calendar"
+	  " OR e.calendar_version <> t.calendar_version OR e.calendar_mode <> t.calendar_mode"
+	  " OR e.valid_from <> t.valid_from OR e.valid_until <> t.valid_until"
+	  " OR (t.epoch_time > 0 AND e.from_time <> t.epoch_time))", false },
 	{ "O.demand", "what is no scheduled task any more demands nothing",
 	  "SELECT printf('task %d: epoch %d is enabled', e.task_id, e.id) FROM ax_schedule_epoch e WHERE e.enabled <> 0"
 	  " AND e.id = (SELECT max(id) FROM ax_schedule_epoch WHERE task_id = e.task_id)"
@@ -224,9 +227,11 @@ static enum ax_status judge_overlap(const struct ax_check_store *store, struct a
 /* ---- I2: the next fire ---- */
 
 static const char next_sql[] =
-	"SELECT t.id, t.next_trigger_time, max(t.last_trigger_time, e.from_time), t.exhausted, e.enabled, e.cron_expr,"
-	" e.dialect, e.time_zone, e.anchor_time FROM ax_task t JOIN ax_schedule_epoch e"
-	" ON e.id = (SELECT max(id) FROM ax_schedule_epoch WHERE task_id = t.id)"
+	"SELECT t.id, t.next_trigger_time - e.jitter_ms, max(t.last_trigger_time, e.from_time), t.exhausted, e.enabled,"
+	" e.cron_expr, e.dialect, e.time_zone, e.anchor_time, e.calendar <> '', e.calendar_mode, e.valid_from,"
+	" e.valid_until, v.week, v.days FROM ax_task t JOIN ax_schedule_epoch e"
+	" ON e.id = (SELECT max(id) FROM ax_schedule_epoch WHERE task_id = t.id) LEFT JOIN ax_calendar_version v"
+	" ON e.calendar <> '' AND v.name = e.calendar AND v.version = e.calendar_version"
 	" WHERE t.task_type = 1 AND t.status = 1 AND (t.next_trigger_time > 0 OR t.exhausted <> 0)"
 	" AND lower(ltrim(t.cron_expr)) NOT LIKE '@after%' ORDER BY t.id";
 
@@ -255,6 +260,10 @@ static enum ax_status judge_next(const struct ax_check_store *store, struct ax_c
 			.dialect = sqlite3_column_int(stmt, 6),
 			.time_zone = ax_check_column_text(arena, stmt, 7),
 			.anchor_time = sqlite3_column_int64(stmt, 8),
+			.calendar = sqlite3_column_int(stmt, 9) != 0 ? ax_check_column_calendar(arena, stmt, 13) : NULL,
+			.calendar_excludes = sqlite3_column_int(stmt, 10) == 1,
+			.valid_from = sqlite3_column_int64(stmt, 11),
+			.valid_until = sqlite3_column_int64(stmt, 12),
 		};
 		int64_t until_ms = exhausted ? known_ms + YEAR_DAYS * INT64_C(86400000) : next_ms;
 		int64_t after_ms = exhausted ? known_ms : AX_MIN(known_ms, next_ms - 1);

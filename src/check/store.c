@@ -163,8 +163,11 @@ static const char tasks_sql[] =
 	" LEFT JOIN ax_task t ON t.id = d.task_id WHERE ?1 = 0 OR d.task_id = ?1 ORDER BY d.task_id";
 
 static const char epochs_sql[] =
-	"SELECT from_time, enabled, cron_expr, dialect, time_zone, anchor_time FROM ax_schedule_epoch"
-	" WHERE task_id = ?1 ORDER BY id";
+	"SELECT e.from_time, e.enabled, e.cron_expr, e.dialect, e.time_zone, e.anchor_time, e.calendar <> '',"
+	" e.calendar_mode, e.valid_from, e.valid_until, e.jitter_ms, v.week, v.days FROM ax_schedule_epoch e"
+	" LEFT JOIN ax_calendar_version v ON e.calendar <> '' AND v.name = e.calendar AND v.version = "
+	"e.calendar_version"
+	" WHERE e.task_id = ?1 ORDER BY e.id";
 
 /* Keys that are no number cast to 0; their trigger time tells where they belong. */
 static const char runs_sql[] =
@@ -173,6 +176,15 @@ static const char runs_sql[] =
 	" (trigger_time >= ?2 AND trigger_time < ?3)"
 	" OR (CAST(fire_key AS INTEGER) >= ?2 AND CAST(fire_key AS INTEGER) < ?3)"
 	" OR (covers_to >= ?2 AND covers_from < ?3)) ORDER BY gid";
+
+const struct ax_check_calendar *ax_check_column_calendar(struct ax_arena *arena, sqlite3_stmt *stmt, int column)
+{
+	struct ax_check_calendar *calendar = ax_alloc(arena, sizeof(*calendar));
+	calendar->week = sqlite3_column_int64(stmt, column);
+	if (sqlite3_column_type(stmt, column + 1) == SQLITE_TEXT)
+		calendar->days = ax_check_column_text(arena, stmt, column + 1);
+	return calendar;
+}
 
 static enum ax_status read_epochs(struct feed *feed, struct ax_check_task *task, struct ax_err *err)
 {
@@ -190,6 +202,13 @@ static enum ax_status read_epochs(struct feed *feed, struct ax_check_task *task,
 			.dialect = sqlite3_column_int(feed->epochs, 3),
 			.time_zone = ax_check_column_text(&feed->arena, feed->epochs, 4),
 			.anchor_time = sqlite3_column_int64(feed->epochs, 5),
+			.calendar = sqlite3_column_int(feed->epochs, 6) != 0
+				? ax_check_column_calendar(&feed->arena, feed->epochs, 11)
+				: NULL,
+			.calendar_excludes = sqlite3_column_int(feed->epochs, 7) == 1,
+			.valid_from = sqlite3_column_int64(feed->epochs, 8),
+			.valid_until = sqlite3_column_int64(feed->epochs, 9),
+			.jitter_ms = sqlite3_column_int64(feed->epochs, 10),
 		};
 	}
 	task->epochs = at;
@@ -241,6 +260,9 @@ static enum ax_status feed_tasks(
 			.live = sqlite3_column_int(feed->tasks, 3) != 0,
 		};
 		status = read_epochs(feed, &task, err);
+		/* with jitter a fire is due later than it is: what is not due yet is not judged */
+		if (task.n_epochs > 0 && task.next_trigger_time >= feed->to_ms)
+			task.under_way_from = task.next_trigger_time - task.epochs[task.n_epochs - 1].jitter_ms;
 		if (status == AX_OK)
 			status = read_runs(feed, &task, err);
 		if (status != AX_OK)

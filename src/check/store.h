@@ -35,5 +35,7 @@ enum ax_status ax_check_prepare(
 /* True while there are rows; *status tells the end from an error. */
 bool ax_check_step(sqlite3_stmt *stmt, enum ax_status *status, struct ax_err *err);
 const char *ax_check_column_text(struct ax_arena *arena, sqlite3_stmt *stmt, int column);
+/* The columns week and days, which may be NULL. */
+const struct ax_check_calendar *ax_check_column_calendar(struct ax_arena *arena, sqlite3_stmt *stmt, int column);
 
 #endif

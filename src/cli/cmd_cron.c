@@ -122,11 +122,11 @@ static int print_explanation(const struct plan *plan, int64_t n)
 		ax_schedule_warning_text(&plan->schedule, (enum ax_schedule_warning)bit, &text);
 		print_line(&text);
 	}
+	const struct ax_rule rule = { .schedule = plan->schedule, .tz = plan->tz, .anchor_ms = plan->from_ms };
 	int64_t after_ms = plan->from_ms;
 	for (int64_t fires = 0; fires < n;) {
 		struct ax_fire items[64];
-		size_t got = ax_schedule_preview(
-			&plan->schedule, plan->tz, plan->from_ms, after_ms, INT64_MAX, items, AX_COUNT(items));
+		size_t got = ax_schedule_preview(&rule, after_ms, INT64_MAX, items, AX_COUNT(items));
 		if (got == 0)
 			break;
 		for (size_t i = 0; i < got && fires < n; i++) {

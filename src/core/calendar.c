@@ -67,13 +67,7 @@ enum ax_status ax_calendar_draft_add(
 		return ax_fail(err, AX_INVALID, "days",
 			"line %d: a label is UTF-8 of at most %d bytes without control characters", line,
 			AX_CALENDAR_LABEL_MAX);
-	if (draft->n == draft->cap) {
-		draft->cap = AX_MAX(64, draft->cap * 2);
-		struct ax_calendar_draft_day *more = ax_alloc_array(draft->arena, (size_t)draft->cap, sizeof(*more));
-		if (draft->n > 0)
-			memcpy(more, draft->at, (size_t)draft->n * sizeof(*more));
-		draft->at = more;
-	}
+	draft->at = ax_grow_array(draft->arena, draft->at, (size_t)draft->n, 1, &draft->cap, sizeof(*draft->at));
 	draft->at[draft->n++] = (struct ax_calendar_draft_day){ { day, in, label }, line };
 	return AX_OK;
 }

@@ -90,7 +90,8 @@ struct ax_calendar_draft_day {
 struct ax_calendar_draft {
 	struct ax_arena *arena;
 	struct ax_calendar_draft_day *at;
-	int n, cap;
+	int n;
+	size_t cap;
 };
 enum ax_status ax_calendar_draft_add(
 	struct ax_calendar_draft *draft, int64_t day, bool in, const char *label, int line, struct ax_err *err);

@@ -1,5 +1,7 @@
 #include "core/rule.h"
 
+#include <string.h>
+
 #include "base/num.h"
 
 static const int64_t day_ms = 86400000;
@@ -83,4 +85,11 @@ bool ax_rule_follow(const struct ax_rule *rule, int64_t ended_ms, int64_t *ret_m
 int64_t ax_jitter_ms(int64_t task_id, int64_t jitter_seconds)
 {
 	return jitter_seconds == 0 ? 0 : (int64_t)(ax_mix64((uint64_t)task_id) % (uint64_t)(jitter_seconds * 1000));
+}
+
+int64_t ax_run_fire(const struct ax_run *run)
+{
+	int64_t fire = run->trigger_time;
+	(void)ax_parse_i64(run->fire_key, strlen(run->fire_key), INT64_MIN, INT64_MAX, &fire);
+	return fire;
 }

@@ -8,6 +8,7 @@
 
 #include "core/calendar.h"
 #include "core/schedule.h"
+#include "core/task.h"
 
 struct ax_rule {
 	struct ax_schedule schedule;
@@ -34,5 +35,8 @@ int64_t ax_rule_date_begin(const struct ax_rule *rule, int64_t day);
 
 /* How much later than its fires a task is due: the same for good, spread evenly over tasks; in [0, jitter_seconds). */
 int64_t ax_jitter_ms(int64_t task_id, int64_t jitter_seconds);
+
+/* The fire that a run of kind schedule stands for, which is its key. */
+int64_t ax_run_fire(const struct ax_run *run);
 
 #endif

@@ -1,6 +1,7 @@
 #include "core/schedule_text.h"
 
 #include <string.h>
+#include "base/attr.h"
 #include "base/rfc3339.h"
 
 /* R10: below this a skipped fixed time is moved to the gap's end; from it on the times do not exist. */
@@ -44,7 +45,7 @@ static void set_place(struct ax_fire *fire, const struct ax_tz *tz, int64_t ms, 
 {
 	ax_tz_span_at(tz, ms, ret_span);
 	memset(fire, 0, sizeof(*fire));
-	fire->ms = ms;
+	fire->ms = fire->due_ms = ms;
 	fire->offset_s = ret_span->offset_s;
 	strncpy(fire->abbr, ret_span->abbr, sizeof(fire->abbr) - 1);
 	fire->wall_ms = ms + ret_span->offset_s * 1000LL;
@@ -131,31 +132,92 @@ static bool note_overlap(struct ax_fire *fire, const struct ax_cron *cron, const
 	return true;
 }
 
-static void describe_fire(struct ax_fire *fire, const struct ax_schedule *schedule, const struct ax_tz *tz, int64_t ms)
-{
-	struct ax_tz_span span;
-	set_place(fire, tz, ms, &span);
-	fire->fires = true;
-	if (schedule->kind == AX_SCHEDULE_CRON &&
-		(note_gap(fire, &schedule->cron, tz, &span) || note_overlap(fire, &schedule->cron, tz)))
-		return;
-	note_change_day(fire, tz, &span);
-}
-
-size_t ax_schedule_preview(const struct ax_schedule *schedule, const struct ax_tz *tz, int64_t anchor_ms,
-	int64_t after_ms, int64_t until_ms, struct ax_fire *items, size_t cap)
+/* Of dates that an exception of the calendar leaves out: the first time in (after_ms, until_ms] that would have been a
+ * fire. */
+static size_t add_left_out(
+	const struct ax_rule *rule, int64_t after_ms, int64_t until_ms, struct ax_fire *items, size_t cap)
 {
 	size_t n = 0;
+	int64_t last = ax_rule_date(rule, until_ms);
+	for (int i = 0; rule->calendar != NULL && n < cap && i < rule->calendar->n; i++) {
+		const struct ax_calendar_day *day = &rule->calendar->days[i];
+		struct ax_tz_span span;
+		int64_t ms;
+		if (day->day > last)
+			break;
+		if (ax_rule_has_date(rule, day->day) || day->day < ax_rule_date(rule, after_ms))
+			continue;
+		int64_t before_ms = AX_MAX(after_ms, ax_rule_date_begin(rule, day->day) - 1);
+		if (!ax_schedule_next(&rule->schedule, rule->tz, rule->anchor_ms, before_ms, &ms) || ms > until_ms ||
+			ax_rule_date(rule, ms) != day->day)
+			continue;
+		set_place(&items[n], rule->tz, ms, &span);
+		items[n].note = AX_NOTE_CALENDAR_OUT;
+		items[n++].label = day->label;
+	}
+	return n;
+}
+
+static void describe_fire(struct ax_fire *fire, const struct ax_rule *rule, int64_t ms)
+{
+	const struct ax_calendar_day *day =
+		rule->calendar != NULL ? ax_calendar_exception(rule->calendar, ax_rule_date(rule, ms)) : NULL;
+	struct ax_tz_span span;
+	set_place(fire, rule->tz, ms, &span);
+	fire->fires = true;
+	fire->due_ms = ms + rule->jitter_ms;
+	if (rule->schedule.kind == AX_SCHEDULE_CRON &&
+		(note_gap(fire, &rule->schedule.cron, rule->tz, &span) ||
+			note_overlap(fire, &rule->schedule.cron, rule->tz)))
+		return;
+	note_change_day(fire, rule->tz, &span);
+	if (fire->note == AX_NOTE_NONE && day != NULL) {
+		fire->note = AX_NOTE_CALENDAR_IN;
+		fire->label = day->label;
+	}
+}
+
+static void sort_by_time(struct ax_fire *items, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct ax_fire item = items[i];
+		size_t k = i;
+		for (; k > 0 && items[k - 1].ms > item.ms; k--)
+			items[k] = items[k - 1];
+		items[k] = item;
+	}
+}
+
+/* What is no fire, after `after_ms` and up to `until_ms`, and why. */
+static size_t add_notes(
+	const struct ax_rule *rule, int64_t after_ms, int64_t until_ms, struct ax_fire *items, size_t cap)
+{
+	size_t n = add_left_out(rule, after_ms, until_ms, items, cap), lost = 0;
+	if (rule->schedule.kind == AX_SCHEDULE_CRON)
+		lost = add_losses(&rule->schedule.cron, rule->tz, after_ms, until_ms, items + n, cap - n);
+	for (size_t i = n; lost > 0; i++, lost--) /* of dates that have fires */
+		if (ax_rule_has_date(rule, ax_rule_date(rule, items[i].ms)))
+			items[n++] = items[i];
+	sort_by_time(items, n);
+	return n;
+}
+
+size_t ax_schedule_preview(
+	const struct ax_rule *rule, int64_t after_ms, int64_t until_ms, struct ax_fire *items, size_t cap)
+{
+	size_t n = 0;
+	after_ms = AX_MAX(after_ms, rule->valid_from != 0 ? rule->valid_from - 1 : INT64_MIN);
+	if (rule->valid_until != 0)
+		until_ms = AX_MIN(until_ms, rule->valid_until - 1);
 	while (n < cap) {
 		int64_t next_ms = until_ms;
-		bool have = ax_schedule_next(schedule, tz, anchor_ms, after_ms, &next_ms);
-		/* Without a next fire and an end there is no telling how far to look for lost ones. */
-		if (schedule->kind == AX_SCHEDULE_CRON && (have || until_ms != INT64_MAX))
-			n += add_losses(&schedule->cron, tz, after_ms, next_ms < until_ms ? next_ms : until_ms,
-				items + n, cap - n);
+		bool have = ax_rule_next(rule, after_ms, &next_ms);
+		/* Without a next fire and an end there is no telling how far to look for others. */
+		if (have || until_ms != INT64_MAX)
+			n += add_notes(rule, after_ms, AX_MIN(next_ms, until_ms), items + n, cap - n);
 		if (!have || next_ms > until_ms || n == cap)
 			break;
-		describe_fire(&items[n++], schedule, tz, next_ms);
+		describe_fire(&items[n++], rule, next_ms);
 		after_ms = next_ms;
 	}
 	return n;
@@ -227,6 +289,12 @@ void ax_fire_note_text(const struct ax_fire *fire, struct ax_buf *out)
 		add_time(out, fire->until_ms, day_ms);
 		ax_buf_adds(out, ": these times do not exist on this day.");
 		break;
+	case AX_NOTE_CALENDAR_OUT:
+	case AX_NOTE_CALENDAR_IN:
+		ax_buf_printf(out, "an exception of the calendar %s%s%s%s.",
+			fire->note == AX_NOTE_CALENDAR_OUT ? "leaves this day out" : "lets this day in",
+			fire->label[0] != '\0' ? " (" : "", fire->label, fire->label[0] != '\0' ? ")" : "");
+		break;
 	}
 }
 
@@ -245,6 +313,10 @@ const char *ax_fire_note_code(enum ax_fire_note note)
 		return "overlap_both";
 	case AX_NOTE_GAP_SKIPPED:
 		return "gap_skipped";
+	case AX_NOTE_CALENDAR_OUT:
+		return "calendar_out";
+	case AX_NOTE_CALENDAR_IN:
+		return "calendar_in";
 	}
 	return "";
 }

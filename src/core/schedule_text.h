@@ -6,7 +6,7 @@
  * language, and as English text. */
 
 #include "base/buf.h"
-#include "core/schedule.h"
+#include "core/rule.h"
 
 /* The schedule in one English phrase without a full stop: "at 02:30 on Monday to Friday". */
 void ax_schedule_describe(const struct ax_schedule *schedule, struct ax_buf *out);
@@ -31,24 +31,28 @@ enum ax_fire_note {
 	AX_NOTE_OVERLAP_FIRST, /* wall_ms occurs twice: fires at the first */
 	AX_NOTE_OVERLAP_BOTH,  /* interval: fires in both passes of from_ms..until_ms */
 	AX_NOTE_GAP_SKIPPED,   /* no fire: from_ms..until_ms does not exist, and neither do its wall times */
+	AX_NOTE_CALENDAR_OUT,  /* no fire: an exception of the calendar leaves its date out */
+	AX_NOTE_CALENDAR_IN,   /* an exception of the calendar lets its date in */
 };
 
 struct ax_fire {
-	int64_t ms;    /* the instant; for AX_NOTE_GAP_SKIPPED the instant at which the clock jumps */
-	bool fires;    /* false only for AX_NOTE_GAP_SKIPPED */
-	int offset_s;  /* in force at ms */
-	char abbr[16]; /* of the zone at ms, cut to size */
+	int64_t ms;     /* the instant; for AX_NOTE_GAP_SKIPPED the instant at which the clock jumps */
+	bool fires;     /* false only for AX_NOTE_GAP_SKIPPED and AX_NOTE_CALENDAR_OUT */
+	int64_t due_ms; /* the same with the jitter */
+	int offset_s;   /* in force at ms */
+	char abbr[16];  /* of the zone at ms, cut to size */
 	enum ax_fire_note note;
-	int pass;         /* AX_NOTE_OVERLAP_BOTH: 1 or 2 */
-	int64_t wall_ms;  /* the wall time that the expression names */
-	int64_t from_ms;  /* wall times that are skipped or repeated: from here … */
-	int64_t until_ms; /* … to before here */
+	int pass;          /* AX_NOTE_OVERLAP_BOTH: 1 or 2 */
+	int64_t wall_ms;   /* the wall time that the expression names */
+	int64_t from_ms;   /* wall times that are skipped or repeated: from here … */
+	int64_t until_ms;  /* … to before here */
+	const char *label; /* AX_NOTE_CALENDAR_…: of the exception, "" = none; borrowed from the calendar */
 };
 
 /* Fires after `after_ms` and not later than `until_ms` (INT64_MAX: no limit) in order, with notes between them.
  * Fills at most `cap` items and returns their number. */
-size_t ax_schedule_preview(const struct ax_schedule *schedule, const struct ax_tz *tz, int64_t anchor_ms,
-	int64_t after_ms, int64_t until_ms, struct ax_fire *items, size_t cap);
+size_t ax_schedule_preview(
+	const struct ax_rule *rule, int64_t after_ms, int64_t until_ms, struct ax_fire *items, size_t cap);
 
 /* The note in English, nothing for AX_NOTE_NONE: "29 Mar: 02:30 does not exist on this day; …". */
 void ax_fire_note_text(const struct ax_fire *fire, struct ax_buf *out);

@@ -54,10 +54,11 @@ struct ax_task {
 	/* The scheduler's own columns. */
 	int64_t next_trigger_time; /* when the next fire is due, jitter included; 0 = none: not enabled, exhausted, or
 				      waiting for a run to end (@after) */
-	int64_t last_trigger_time;
-	int64_t anchor_time;      /* @every counts from here */
-	int64_t calendar_version; /* of def.calendar, that it follows; 0 = none */
-	bool exhausted;           /* the schedule has no further fire */
+	int64_t last_trigger_time; /* the newest fire dealt with */
+	int64_t anchor_time;       /* @every counts from here */
+	int64_t calendar_version;  /* of def.calendar, that it follows; 0 = none */
+	int64_t epoch_time;        /* from_time of its newest epoch */
+	bool exhausted;            /* the schedule has no further fire */
 
 	/* A copy for lists: the newest run that ended. The end only grows, whatever the clock does: @after counts from
 	 * it. */
@@ -206,7 +207,8 @@ struct ax_worker_group {
 	int64_t given; /* runs DISPATCHED or RUNNING there; changed only together with a run's state */
 };
 
-/* From `from_time` on this is what the schedule of a task demands, until the next row. The audit reads only this. */
+/* This is what a task demands of the fires after `from_time`, up to and including the next row's. The audit reads only
+ * this. */
 struct ax_epoch {
 	int64_t id;
 	int64_t task_id;

@@ -45,8 +45,8 @@
 static const struct ax_field task_fields[] = { FIX(id),
 #include "core/task_def.def"
 	COL(status), COL(version), FIX(create_time), COL(update_time), COL(updated_by), COL(next_trigger_time),
-	COL(last_trigger_time), COL(anchor_time), COL(calendar_version), COL(exhausted), FIX(last_run_gid),
-	FIX(last_run_status), FIX(last_run_end_time), COL(absence_time) };
+	COL(last_trigger_time), COL(anchor_time), COL(calendar_version), COL(epoch_time), COL(exhausted),
+	FIX(last_run_gid), FIX(last_run_status), FIX(last_run_end_time), COL(absence_time) };
 ROW(ax_task_row, "ax_task", task_fields);
 #undef TYPE
 
@@ -197,6 +197,8 @@ ROW(ax_failure_spread_row, "ax_failure_spread", failure_spread_fields);
 #define TYPE ax_failure_hour
 static const struct ax_field failure_hour_fields[] = { FIX(failure_id), FIX(hour), COL(count) };
 ROW(ax_failure_hour_row, "ax_failure_hour", failure_hour_fields);
+#undef TYPE
+
 #define TYPE ax_calendar_row
 static const struct ax_field calendar_fields[] = { FIX(name), COL(title), COL(version), FIX(create_time),
 	COL(update_time), COL(updated_by) };

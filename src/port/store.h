@@ -239,8 +239,8 @@ struct ax_tx_ops {
 	 * `old_version` and `old_next` (next_trigger_time). */
 	enum ax_status (*task_update)(struct ax_tx *tx, const struct ax_task *task, int64_t old_version,
 		int64_t old_next, struct ax_err *err);
-	/* Writes only next_trigger_time, last_trigger_time, calendar_version, exhausted; the row must still have
-	 * `old_next`. */
+	/* Writes only next_trigger_time, last_trigger_time, calendar_version, epoch_time, exhausted; the row must still
+	 * have `old_next`. */
 	enum ax_status (*task_advance)(
 		struct ax_tx *tx, const struct ax_task *task, int64_t old_next, struct ax_err *err);
 	/* Writes only the copy of the newest ended run, and absence_time. */

@@ -7,6 +7,7 @@
 
 #include "check/check.h"
 #include "core/limits.h"
+#include "core/rule.h"
 #include "server/handlers.h"
 #include "server/render.h"
 #include "server/server.h"
@@ -36,6 +37,32 @@ static void audit_free(void *memo)
 	ax_check_audit_free(audit->check);
 }
 
+static enum ax_status read_epoch(
+	struct ax_call *c, const struct ax_epoch *epoch, struct ax_check_epoch *ret, struct ax_err *err)
+{
+	*ret = (struct ax_check_epoch){
+		.from_time = epoch->from_time,
+		.enabled = epoch->enabled,
+		.cron_expr = epoch->cron_expr,
+		.dialect = epoch->dialect,
+		.time_zone = epoch->time_zone,
+		.anchor_time = epoch->anchor_time,
+		.calendar_excludes = epoch->calendar_mode == AX_CALENDAR_EXCLUDE,
+		.valid_from = epoch->valid_from,
+		.valid_until = epoch->valid_until,
+		.jitter_ms = epoch->jitter_ms,
+	};
+	if (epoch->calendar[0] == '\0')
+		return AX_OK;
+	struct ax_calendar_version version = { 0 };
+	struct ax_check_calendar *calendar = ax_alloc(c->tx->arena, sizeof *calendar);
+	enum ax_status status =
+		c->tx->ops->calendar_version_get(c->tx, epoch->calendar, epoch->calendar_version, &version, err);
+	*calendar = (struct ax_check_calendar){ version.week, version.days };
+	ret->calendar = calendar;
+	return status == AX_NOT_FOUND ? AX_OK : status;
+}
+
 static enum ax_status read_epochs(
 	struct ax_call *c, int64_t task_id, struct ax_arena *arena, struct ax_check_task *ret, struct ax_err *err)
 {
@@ -48,12 +75,12 @@ static enum ax_status read_epochs(
 		if (status != AX_OK)
 			return status;
 		all = ax_grow_array(arena, all, n, (size_t)page.n, &cap, sizeof *all);
-		for (int i = 0; i < page.n; i++) {
-			const struct ax_epoch *e = &page.at[i];
-			all[n++] = (struct ax_check_epoch){ e->from_time, e->enabled, e->cron_expr, e->dialect,
-				e->time_zone, e->anchor_time };
-			after = e->id;
+		for (int i = 0; i < page.n && status == AX_OK; i++) {
+			status = read_epoch(c, &page.at[i], &all[n++], err);
+			after = page.at[i].id;
 		}
+		if (status != AX_OK)
+			return status;
 		if (page.n < ROWS_PAGE)
 			break;
 	}
@@ -67,11 +94,13 @@ static enum ax_status read_fired(struct ax_call *c, const struct audit *audit, i
 {
 	struct ax_check_run *all = NULL;
 	size_t n = 0, cap = 0;
-	int64_t after = 0;
+	int64_t after = 0, to = audit->to;
+	for (size_t i = 0; i < ret->n_epochs; i++) /* with jitter, runs are due later than their fires */
+		to = AX_MAX(to, audit->to + ret->epochs[i].jitter_ms);
 	for (;;) {
 		struct ax_runs page;
 		enum ax_status status =
-			c->tx->ops->runs_fired(c->tx, task_id, audit->from, audit->to, after, ROWS_PAGE, &page, err);
+			c->tx->ops->runs_fired(c->tx, task_id, audit->from, to, after, ROWS_PAGE, &page, err);
 		if (status != AX_OK)
 			return status;
 		all = ax_grow_array(arena, all, n, (size_t)page.n, &cap, sizeof *all);
@@ -112,7 +141,7 @@ static enum ax_status audit_task(struct ax_call *c, struct audit *audit, int64_t
 		check.name = task.def.task_name;
 		check.next_trigger_time = task.next_trigger_time;
 		if (task.next_trigger_time > audit->to - SETTLE_MS)
-			check.under_way_from = task.next_trigger_time;
+			check.under_way_from = task.next_trigger_time - ax_jitter_ms(task.id, task.def.jitter_seconds);
 	} else if (status != AX_NOT_FOUND) {
 		return status;
 	}

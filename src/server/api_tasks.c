@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/schedule_next.h"
 #include "app/tasks.h"
 #include "base/rfc3339.h"
 #include "core/limits.h"
@@ -444,6 +445,7 @@ static void render_note(struct ax_json *json, const struct ax_fire *fire)
 	ax_json_int(json, "wall_time", fire->wall_ms);
 	ax_json_int(json, "from", fire->from_ms);
 	ax_json_int(json, "until", fire->until_ms);
+	ax_json_word(json, "label", fire->label);
 	ax_json_obj_end(json);
 	ax_buf_done(&text);
 }
@@ -454,6 +456,7 @@ static void render_fire(struct ax_json *json, const struct ax_fire *fire)
 	ax_rfc3339_format_offset(fire->ms, fire->offset_s, local);
 	ax_json_obj(json, NULL);
 	ax_json_int(json, "time", fire->ms);
+	ax_json_int(json, "due_time", fire->due_ms);
 	ax_json_bool(json, "fires", fire->fires);
 	ax_json_str(json, "local", local);
 	ax_json_int(json, "offset_seconds", fire->offset_s);
@@ -462,22 +465,27 @@ static void render_fire(struct ax_json *json, const struct ax_fire *fire)
 	ax_json_obj_end(json);
 }
 
-static void answer_preview(struct ax_call *c, const struct ax_schedule *schedule, const struct ax_tz *tz,
-	int64_t anchor, int64_t from, int n)
+/* What the task, saved or not, will do from an instant on. */
+static enum ax_status answer_preview(
+	struct ax_call *c, const struct ax_task *task, int64_t from, int n, struct ax_err *err)
 {
 	struct ax_json *json = &c->json;
+	struct ax_rule rule;
 	struct ax_buf text;
+	enum ax_status status = ax_rule_of(c->tx, c->server->zones, task, &rule, err);
+	if (status != AX_OK)
+		return status;
 	ax_buf_init(&text, 4096);
-	ax_schedule_describe(schedule, &text);
+	ax_schedule_describe(&rule.schedule, &text);
 	ax_json_obj(json, NULL);
 	ax_json_str(json, "words", text.data != NULL ? text.data : "");
 	ax_json_arr(json, "warnings");
-	unsigned warnings = ax_schedule_warnings(schedule);
+	unsigned warnings = ax_schedule_warnings(&rule.schedule);
 	for (unsigned bit = 1; bit <= AX_WARN_INTERVAL_HOURS; bit <<= 1) {
 		if ((warnings & bit) == 0)
 			continue;
 		ax_buf_clear(&text);
-		ax_schedule_warning_text(schedule, (enum ax_schedule_warning)bit, &text);
+		ax_schedule_warning_text(&rule.schedule, (enum ax_schedule_warning)bit, &text);
 		ax_json_obj(json, NULL);
 		ax_json_str(json, "code", ax_schedule_warning_code((enum ax_schedule_warning)bit));
 		ax_json_str(json, "text", text.data);
@@ -485,21 +493,19 @@ static void answer_preview(struct ax_call *c, const struct ax_schedule *schedule
 	}
 	ax_json_arr_end(json);
 	ax_buf_done(&text);
+	ax_json_word(json, "calendar", task->def.calendar);
+	if (rule.calendar != NULL)
+		ax_json_int(json, "calendar_version", task->calendar_version);
+	else
+		ax_json_null(json, "calendar_version");
+	ax_json_int(json, "jitter_ms", rule.jitter_ms);
 	struct ax_fire *fires = ax_alloc_array(&c->arena, PREVIEW_MAX, sizeof *fires);
-	size_t found = ax_schedule_preview(schedule, tz, anchor, from, INT64_MAX, fires, (size_t)n);
+	size_t found = ax_schedule_preview(&rule, from, INT64_MAX, fires, (size_t)n);
 	ax_json_arr(json, "fires");
 	for (size_t i = 0; i < found; i++)
 		render_fire(json, &fires[i]);
 	ax_json_arr_end(json);
 	ax_json_obj_end(json);
-}
-
-static enum ax_status find_zone(struct ax_call *c, const char *name, const struct ax_tz **ret, struct ax_err *err)
-{
-	*ret = ax_tz_name_valid(name) ? ax_zones_find(c->server->zones, name) : NULL;
-	if (*ret == NULL)
-		return ax_fail(err, AX_INVALID, "time_zone",
-			"there is no time zone `%.64s`; write a name such as Europe/Berlin", name);
 	return AX_OK;
 }
 
@@ -516,38 +522,42 @@ enum ax_status ax_get_task_next(struct ax_call *c, struct ax_err *err)
 		return status;
 	if (task.def.task_type != AX_TASK_SCHEDULED)
 		return ax_fail(err, AX_CONFLICT, "", "only scheduled tasks have fires of their own");
-	struct ax_schedule schedule;
-	const struct ax_tz *tz;
-	status = ax_schedule_parse(
-		task.def.cron_expr, strlen(task.def.cron_expr), (enum ax_dialect)task.def.dialect, &schedule, err);
-	if (status == AX_OK)
-		status = find_zone(c, task.def.time_zone, &tz, err);
-	if (status == AX_OK)
-		answer_preview(c, &schedule, tz, task.anchor_time, from, (int)n);
-	return status;
+	return answer_preview(c, &task, from, (int)n, err);
 }
 
+static bool is_of_schedule(const struct ax_def_field *field)
+{
+	static const char *const names[] = { "cron_expr", "dialect", "time_zone", "calendar", "calendar_mode",
+		"valid_from", "valid_until", "jitter_seconds" };
+	for (size_t i = 0; i < AX_COUNT(names); i++)
+		if (strcmp(field->name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Jitter belongs to a task: without the id of one there is none yet. */
 enum ax_status ax_post_preview(struct ax_call *c, struct ax_err *err)
 {
 	struct ax_read r;
-	const char *expr = "", *zone = "UTC";
-	int dialect = AX_DIALECT_NONE;
 	int64_t n = 10, from = c->now;
+	struct ax_task task = { .def = ax_def_preset() };
+	struct ax_calendar_row calendar = { 0 };
 	ax_call_body(c, &r, err);
 	ax_read_require(&r, "cron_expr");
-	ax_read_str(&r, "cron_expr", AX_SCHEDULE_MAX_BYTES, &expr);
-	ax_read_word(&r, "dialect", ax_def_words("dialect"), &dialect);
-	ax_read_str(&r, "time_zone", 64, &zone);
+	for (int i = 0; i < ax_def_fields_n; i++)
+		if (is_of_schedule(&ax_def_fields[i]))
+			read_field(&r, &ax_def_fields[i], &task.def);
+	ax_read_id(&r, "task_id", &task.id);
 	ax_read_int(&r, "n", 1, PREVIEW_MAX, &n);
 	ax_read_int(&r, "from", 0, INT64_C(253402300799000), &from);
 	enum ax_status status = ax_read_end(&r);
-	struct ax_schedule schedule;
-	const struct ax_tz *tz;
-	if (status == AX_OK)
-		status = ax_schedule_parse(expr, strlen(expr), (enum ax_dialect)dialect, &schedule, err);
-	if (status == AX_OK)
-		status = find_zone(c, zone, &tz, err);
-	if (status == AX_OK)
-		answer_preview(c, &schedule, tz, from, from, (int)n);
-	return status;
+	if (task.id == 0)
+		task.def.jitter_seconds = 0;
+	task.anchor_time = from;
+	if (status == AX_OK && task.def.calendar[0] != '\0')
+		status = c->tx->ops->calendar_get(c->tx, task.def.calendar, &calendar, err);
+	if (status == AX_NOT_FOUND)
+		return ax_fail(err, AX_INVALID, "calendar", "there is no calendar `%.64s`", task.def.calendar);
+	task.calendar_version = calendar.version;
+	return status == AX_OK ? answer_preview(c, &task, from, (int)n, err) : status;
 }

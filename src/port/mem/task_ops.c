@@ -64,6 +64,7 @@ enum ax_status ax_mem_task_advance(struct ax_tx *tx, const struct ax_task *task,
 	row.next_trigger_time = task->next_trigger_time;
 	row.last_trigger_time = task->last_trigger_time;
 	row.calendar_version = task->calendar_version;
+	row.epoch_time = task->epoch_time;
 	row.exhausted = task->exhausted;
 	return ax_mem_replace(tx, AX_MEM_TASK, stored, &row, err);
 }

@@ -29,6 +29,13 @@ static struct ax_schedule parsed(const char *expr)
 	return schedule;
 }
 
+static size_t preview(const struct ax_schedule *schedule, const struct ax_tz *tz, int64_t anchor_ms, int64_t after_ms,
+	int64_t until_ms, struct ax_fire *items, size_t cap)
+{
+	const struct ax_rule rule = { .schedule = *schedule, .tz = tz, .anchor_ms = anchor_ms };
+	return ax_schedule_preview(&rule, after_ms, until_ms, items, cap);
+}
+
 static void test_words(void **state)
 {
 	(void)state;
@@ -116,8 +123,7 @@ static void check_note(const char *expr, const char *zone, const char *from, enu
 	struct ax_fire items[40];
 	const struct ax_tz *tz = ax_zones_find(zones, zone);
 	assert_non_null(tz);
-	size_t n = ax_schedule_preview(&schedule, tz, instant(from), instant(from), INT64_MAX, items, AX_COUNT(items)),
-	       i = 0;
+	size_t n = preview(&schedule, tz, instant(from), instant(from), INT64_MAX, items, AX_COUNT(items)), i = 0;
 	while (i < n && items[i].note != note)
 		i++;
 	if (i == n)
@@ -166,7 +172,7 @@ static void test_a_fire_in_full(void **state)
 	struct ax_fire items[3];
 	const struct ax_tz *tz = ax_zones_find(zones, "Europe/Berlin");
 	int64_t from_ms = instant("2026-03-28T01:30:00Z");
-	assert_int_equal(ax_schedule_preview(&schedule, tz, 0, from_ms, INT64_MAX, items, 3), 3);
+	assert_int_equal(preview(&schedule, tz, 0, from_ms, INT64_MAX, items, 3), 3);
 	assert_true(items[0].wall_ms == instant("2026-03-29T02:30:00Z"));
 	assert_true(items[0].from_ms == instant("2026-03-29T02:00:00Z"));
 	assert_true(items[0].until_ms == instant("2026-03-29T03:00:00Z"));
@@ -174,17 +180,16 @@ static void test_a_fire_in_full(void **state)
 	assert_string_equal(items[0].abbr, "CEST");
 	assert_int_equal(items[1].note, AX_NOTE_NONE);
 	/* An end that is a fire is included, one just before it is not. */
-	assert_int_equal(ax_schedule_preview(&schedule, tz, 0, from_ms, items[1].ms, items, 3), 2);
-	assert_int_equal(ax_schedule_preview(&schedule, tz, 0, from_ms, items[1].ms - 1, items, 3), 1);
-	assert_int_equal(ax_schedule_preview(&schedule, tz, 0, from_ms, INT64_MAX, items, 0), 0);
+	assert_int_equal(preview(&schedule, tz, 0, from_ms, items[1].ms, items, 3), 2);
+	assert_int_equal(preview(&schedule, tz, 0, from_ms, items[1].ms - 1, items, 3), 1);
+	assert_int_equal(preview(&schedule, tz, 0, from_ms, INT64_MAX, items, 0), 0);
 	/* Both passes are told apart. */
 	schedule = parsed("0 * * * *");
-	assert_int_equal(
-		ax_schedule_preview(&schedule, tz, 0, instant("2026-10-24T23:30:00Z"), INT64_MAX, items, 3), 3);
+	assert_int_equal(preview(&schedule, tz, 0, instant("2026-10-24T23:30:00Z"), INT64_MAX, items, 3), 3);
 	assert_true(items[0].pass == 1 && items[1].pass == 2 && items[2].note == AX_NOTE_CHANGE_DAY);
 	/* Nothing to come. */
 	schedule = parsed("0 0 0 1 1 ? 1999");
-	assert_int_equal(ax_schedule_preview(&schedule, tz, 0, from_ms, INT64_MAX, items, 3), 0);
+	assert_int_equal(preview(&schedule, tz, 0, from_ms, INT64_MAX, items, 3), 0);
 }
 
 int main(void)
