@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/failures.h"
 #include "app/run_def.h"
 #include "app/why_case.h"
 #include "core/limits.h"
@@ -290,6 +291,23 @@ static void ended(struct ax_why_case *c)
 	ax_why_answer(c);
 }
 
+/* Others that failed the same way. */
+static void failure_group(struct ax_why_case *c)
+{
+	struct ax_failure_group group;
+	enum ax_status status = ax_failure_group_of_run(c->tx, c->run, &group, c->err);
+	if (status == AX_NOT_FOUND)
+		return;
+	c->status = status;
+	if (status != AX_OK)
+		return;
+	ax_why_add(c, group.last_seen_time, AX_WHY_INFO, "failure_group",
+		AX_SAY(c,
+			"It is one of the %" PRId64 " failures of failure group %" PRId64 " (%s), first seen at %s%s.",
+			group.count, group.id, ax_failure_state_name(ax_failure_state_at(&group, c->now)),
+			ax_why_at(c, group.first_seen_time), ax_why_quote(c, group.title)));
+}
+
 static void pending(struct ax_why_case *c)
 {
 	ax_why_add(c, c->run->trigger_time, AX_WHY_INFO, "not_due_yet",
@@ -424,8 +442,8 @@ static void reruns(struct ax_why_case *c)
 enum ax_status ax_why_run(
 	struct ax_tx *tx, struct ax_zones *zones, int64_t gid, int64_t now, struct ax_why *ret, struct ax_err *err)
 {
-	static void (*const chain[])(
-		struct ax_why_case *) = { origin, covers, made, attempts, ax_why_state, one_fire, reruns };
+	static void (*const chain[])(struct ax_why_case *) = { origin, covers, made, attempts, ax_why_state,
+		failure_group, one_fire, reruns };
 	struct ax_run run;
 	struct ax_why why = { 0 };
 	struct ax_why_case c = { .tx = tx, .zones = zones, .now = now, .why = &why, .err = err, .run = &run };

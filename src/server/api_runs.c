@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/failures.h"
 #include "app/runs.h"
 #include "core/limits.h"
+#include "port/filter.h"
 #include "server/handlers.h"
 #include "server/render.h"
 
@@ -64,13 +66,41 @@ static enum ax_status read_filter(struct ax_call *c, struct ax_run_filter *f, st
 	return status;
 }
 
+/* Runs of a group of failures. Looks at `limit` of them: those that match may be fewer. */
+static enum ax_status page_of_failures(struct ax_call *c, int64_t failure_id, const struct ax_run_filter *filter,
+	struct ax_runs *ret, int64_t *ret_before, struct ax_err *err)
+{
+	struct ax_failure_group group;
+	struct ax_failures failures;
+	*ret = (struct ax_runs){ .at = ax_alloc_array(&c->arena, (size_t)filter->limit, sizeof(*ret->at)) };
+	enum ax_status status = c->tx->ops->failure_group_get(c->tx, failure_id, false, &group, err);
+	if (status == AX_NOT_FOUND)
+		return ax_fail(err, AX_INVALID, "failure_id", "there is no failure group %" PRId64, failure_id);
+	if (status == AX_OK)
+		status = c->tx->ops->failures_of_group(
+			c->tx, group.group_key, group.fingerprint, filter->before_gid, filter->limit, &failures, err);
+	for (int i = 0; status == AX_OK && i < failures.n; i++) {
+		struct ax_run *run = &ret->at[ret->n];
+		status = c->tx->ops->run_get(c->tx, failures.at[i].gid, false, run, err);
+		if (status == AX_OK && ax_run_matches(filter, run))
+			ret->n++;
+	}
+	if (status == AX_OK)
+		*ret_before = failures.n == filter->limit ? failures.at[failures.n - 1].gid : 0;
+	return status;
+}
+
 enum ax_status ax_get_runs(struct ax_call *c, struct ax_err *err)
 {
 	struct ax_run_filter filter;
 	struct ax_runs runs;
-	int64_t before = 0;
+	int64_t before = 0, failure_id = 0;
 	enum ax_status status = read_filter(c, &filter, err);
 	if (status == AX_OK)
+		status = ax_call_query_int(c, "failure_id", 1, INT64_MAX, &failure_id, err);
+	if (status == AX_OK && failure_id != 0)
+		status = page_of_failures(c, failure_id, &filter, &runs, &before, err);
+	else if (status == AX_OK)
 		status = c->tx->ops->runs_page(c->tx, &filter, &runs, &before, err);
 	if (status != AX_OK)
 		return status;
@@ -101,8 +131,13 @@ enum ax_status ax_get_run(struct ax_call *c, struct ax_err *err)
 		status = c->tx->ops->attempts(c->tx, run.gid, &attempts, err);
 	if (status != AX_OK)
 		return status;
+	struct ax_failure_group group = { 0 };
+	status = ax_failure_group_of_run(c->tx, &run, &group, err);
+	if (status != AX_OK && status != AX_NOT_FOUND)
+		return status;
 	ax_json_obj(&c->json, NULL);
 	status = ax_render_run_members(c, &run, err);
+	ax_json_id(&c->json, "failure_id", group.id);
 	ax_render_run_history(c, &run, &attempts);
 	ax_json_obj_end(&c->json);
 	return status;
