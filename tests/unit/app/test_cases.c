@@ -3,6 +3,7 @@
 
 #include "world.h"
 
+#include "app/events.h"
 #include "app/groups.h"
 #include "app/recover.h"
 #include "app/rezone.h"
@@ -881,27 +882,51 @@ static void test_b112_result_and_limit_race(void **state)
 	}
 }
 
+/* An event, and a task that listens to it. */
+static void send_event(struct world *w)
+{
+	struct ax_task_def def = task_row(w, make_task(w, "@hourly", no_limit)).def;
+	enum ax_task_status enabled = AX_TASK_ENABLED;
+	struct ax_task task;
+	int failed;
+	def.task_name = "listener";
+	def.task_type = AX_TASK_EVENT;
+	def.cron_expr = "";
+	def.event_name = "order.paid";
+	assert_int_equal(ax_tasks_create(&w->ctx, &def, &enabled, 1, "test", &task, &failed, NULL), AX_OK);
+	struct ax_event_sent sent = {
+		.event_name = "order.paid", .event_id = "1", .event_key = "1", .payload = "", .sent_by = "test"
+	};
+	struct ax_event event;
+	struct ax_event_tasks tasks;
+	bool existed;
+	assert_int_equal(ax_event_send(&w->ctx, &sent, &event, &tasks, &existed, NULL), AX_OK);
+	assert_int_equal(event.runs, 1);
+}
+
 static void test_b115_however_it_was_triggered_it_is_recovered(void **state)
 {
 	struct world *w = *state;
-	struct ax_order orders[3];
+	struct ax_order orders[4];
 	live(w, 46);
 	make_task(w, "* * * * *", no_limit);
 	trigger(w, make_task(w, "@hourly", no_limit));
 	trigger(w, make_task(w, "", no_limit));
+	send_event(w);
 	live(w, 14);
-	assert_int_equal(poll(w, "w1", "i1", 3, orders, NULL), 3);
-	for (int i = 0; i < 3; i++)
+	assert_int_equal(poll(w, "w1", "i1", 4, orders, NULL), 4);
+	for (int i = 0; i < 4; i++)
 		report(w, "w1", AX_ITEM_STARTED, &orders[i].run);
 	live(w, 46);
 	unsigned kinds = 0;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct ax_run run = run_row(w, orders[i].run.gid);
 		assert_int_equal(run.status, AX_RUN_WAITING);
 		assert_int_equal(run.lost_times, 1);
 		kinds |= 1u << run.kind;
 	}
-	assert_int_equal(kinds, 1u << AX_KIND_SCHEDULE | 1u << AX_KIND_MANUAL | 1u << AX_KIND_DELAY);
+	assert_int_equal(
+		kinds, 1u << AX_KIND_SCHEDULE | 1u << AX_KIND_MANUAL | 1u << AX_KIND_DELAY | 1u << AX_KIND_EVENT);
 }
 
 static void test_b119_cancel_and_claim_race(void **state)
