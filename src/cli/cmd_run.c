@@ -16,6 +16,7 @@ static const struct ax_opt list_opts[] = {
 	{ "worker", NULL, "W", "only on this worker" },
 	{ "from", NULL, "TIME", "due at or after (RFC 3339, -24h)" },
 	{ "to", NULL, "TIME", "due before" },
+	{ "failure", NULL, "ID", "only of this failure group" },
 	{ "live", NULL, NULL, "only those that have not ended" },
 	{ "limit", NULL, "N", "at most so many, 0 for all (50)" },
 	{ 0 },
@@ -49,6 +50,7 @@ static int list_path(struct ax_ctl *ctl, struct ax_buf *path)
 	ax_value_query(path, "worker", ax_args_get(&ctl->args, "worker"));
 	ax_value_query(path, "from", from);
 	ax_value_query(path, "to", to);
+	ax_value_query(path, "failure_id", ax_args_get(&ctl->args, "failure"));
 	ax_value_query(path, "live", ax_args_has(&ctl->args, "live") ? "true" : NULL);
 	return code;
 }

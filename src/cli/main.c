@@ -32,6 +32,7 @@ static const struct ax_verb help_verbs[] = {
 const struct ax_noun ax_nouns[] = {
 	{ "task", "tasks: list, create, change, pause, trigger", ax_task_verbs, NULL },
 	{ "run", "runs: look, follow their output, cancel, retry", ax_run_verbs, NULL },
+	{ "failure", "failed runs, by cause: look, mute, assign, run them again", ax_failure_verbs, NULL },
 	{ "event", "events: send them, see what became of them", ax_event_verbs, NULL },
 	{ "group", "groups and their quotas", ax_group_verbs, NULL },
 	{ "worker", "workers, and the tokens that let them in", ax_worker_verbs, NULL },

@@ -36,9 +36,23 @@ def until(check, seconds=30):
 
 
 def test_every_list_answers(dev):
-    for noun in ("task", "run", "event", "group", "worker", "token"):
+    for noun in ("task", "run", "event", "failure", "group", "worker", "token"):
         assert isinstance(dev(noun, "list", "--json").json["items"], list)
         dev(noun, "list")
+
+
+def test_failed_scripts_are_grouped(dev):
+    dev("task", "create", "orders", "--type", "delay", "--retries", 0, "--script", 'echo "order $RANDOM$$ was not found" >&2; exit 3')
+    for _ in range(2):
+        dev("task", "trigger", "orders", "--wait", code=1)
+    group = until(lambda: [g for g in dev("failure", "list", "--task", "orders", "--json").json["items"] if g["count"] == 2])[0]
+    assert group["title"] == "exit status 3: order <n> was not found" and group["code"] == 3
+    assert "by worker" in dev("failure", "show", group["id"]).out
+    assert len(dev("run", "list", "--failure", group["id"], "--json").json["items"]) == 2
+    dev("failure", "mute", group["id"], "--for", "1h", "--reason", "known")
+    dev("failure", "assign", group["id"], "ann")
+    assert dev("failure", "retry", group["id"], "--json").json["made"] == 2
+    dev("failure", "resolve", group["id"])
 
 
 def test_a_task_from_its_making_to_its_end(dev):
