@@ -6,9 +6,6 @@
 /* Everything that changes a task. Each call is one transaction: the fires due before now are settled under the old
  * rule, the change is written, its version and schedule epoch are appended. `actor` is who did it. */
 
-/* Checks a definition: every bound of docs/api.md, the schedule, the zone. AX_INVALID or AX_NEVER with the field. */
-enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, struct ax_err *err) AX_MUST_USE;
-
 /* Creates n tasks, all or none; `status` CREATED or ENABLED. On failure *ret_failed is the index of the one at fault.
  * ret_tasks holds n rows. */
 enum ax_status ax_tasks_create(struct ax_ctx *ctx, const struct ax_task_def *defs, const enum ax_task_status *statuses,

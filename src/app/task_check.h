@@ -1,0 +1,9 @@
+#ifndef AX_APP_TASK_CHECK_H
+#define AX_APP_TASK_CHECK_H
+
+#include "app/ctx.h"
+
+/* Checks a definition: every bound of docs/api.md, the schedule, the zone. AX_INVALID or AX_NEVER with the field. */
+enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, struct ax_err *err) AX_MUST_USE;
+
+#endif
