@@ -89,6 +89,37 @@ static void check_quotas(struct sim *sim)
 	}
 }
 
+static const struct ax_task *find_task(struct sim *sim, int64_t id);
+
+static const struct ax_task_version *find_version(struct sim *sim, int64_t task_id, int64_t number)
+{
+	const struct ax_task_version *version;
+	EACH (version, sim, &ax_task_version_row)
+		if (version->task_id == task_id && version->version == number)
+			return version;
+	return NULL;
+}
+
+/* A task with a version on trial has a canary that runs, and the other way round (I16). */
+static void check_canaries(struct sim *sim)
+{
+	const struct ax_task *task;
+	const struct ax_canary *canary;
+	int64_t tried = 0, running = 0;
+	EACH (task, sim, &ax_task_row)
+		tried += task->canary_version != 0;
+	EACH (canary, sim, &ax_canary_row) {
+		const struct ax_task *of = find_task(sim, canary->task_id);
+		running += canary->state == AX_CANARY_RUNNING && of != NULL;
+		if (canary->state == AX_CANARY_RUNNING && of != NULL && of->canary_version != canary->version)
+			sim_fail(sim, "I16 task %lld has version %lld on trial, its canary says %lld",
+				(long long)of->id, (long long)of->canary_version, (long long)canary->version);
+	}
+	if (tried != running)
+		sim_fail(sim, "I16 %lld tasks have a version on trial, %lld canaries run", (long long)tried,
+			(long long)running);
+}
+
 /* What overran or stalls is said by exactly one open alert, and by none once it is over (I15). */
 static void check_watch(struct sim *sim)
 {
@@ -211,6 +242,10 @@ static void check_claims(struct sim *sim)
 		if (task == NULL)
 			continue;
 		check_window(sim, run, task);
+		const struct ax_task_version *version = find_version(sim, run->task_id, run->version);
+		if (version == NULL || strcmp(version->def.executor_key, run->executor_key) != 0)
+			sim_fail(sim, "I11 run %lld was claimed for another executor than its version's",
+				(long long)run->gid);
 		if (run->cancel != AX_CANCEL_NONE)
 			sim_fail(sim, "I9 run %lld was claimed although it was asked to stop", (long long)run->gid);
 		int64_t active = 0, allowed = task->def.overlap == AX_OVERLAP_ALLOW ? task->def.overlap_max : 1;
@@ -255,6 +290,7 @@ void sim_check_step(struct sim *sim)
 	check_failures(sim);
 	check_watch(sim);
 	check_held(sim);
+	check_canaries(sim);
 	check_runs(sim);
 	check_calendars(sim);
 }

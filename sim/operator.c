@@ -4,6 +4,7 @@
 
 #include "app/calendars.h"
 #include "app/failure_acts.h"
+#include "app/canary.h"
 #include "app/groups.h"
 #include "app/runs.h"
 #include "app/tasks.h"
@@ -177,6 +178,35 @@ static void edit(struct sim *sim, const struct ax_task *task)
 		sim_trace(sim, "task %lld is now %s", (long long)id, def.cron_expr);
 }
 
+/* A trial of the task's definition begins, or the one that runs is decided. */
+static void try_canary(struct sim *sim, const struct ax_task *task)
+{
+	struct ax_ctx *ctx = &sim->server.ctx;
+	struct ax_canary canary;
+	if (task->canary_version != 0) {
+		bool promote = sim_between(sim, 0, 1) == 0;
+		(void)!ax_canary_decide(
+			ctx, task->id, promote ? AX_CANARY_PROMOTED : AX_CANARY_ROLLED_BACK, "", "sim", &canary, NULL);
+		return;
+	}
+	struct ax_canary ask = {
+		.task_id = task->id,
+		.base_version = task->version,
+		.percent = sim_between(sim, 1, 100),
+		.automatic = sim_between(sim, 0, 3) > 0,
+		.min_runs = sim_between(sim, 1, 4),
+		.max_failure_points = sim_between(sim, 0, 50),
+		.max_p95_percent = sim_between(sim, 0, 300),
+	};
+	struct ax_task_def trial = task->def;
+	trial.executor_key = sim_between(sim, 0, 1) == 0 ? "exec" : "http";
+	trial.timeout_seconds = sim_between(sim, 1, 60);
+	trial.retry_count = sim_between(sim, 0, 3);
+	if (ax_canary_begin(ctx, &ask, &trial, "sim", &canary, NULL) == AX_OK)
+		sim_trace(
+			sim, "task %lld has a canary of %lld %%", (long long)canary.task_id, (long long)canary.percent);
+}
+
 static void act_on_task(struct sim *sim, const struct ax_task *task)
 {
 	struct ax_ctx *ctx = &sim->server.ctx;
@@ -186,7 +216,11 @@ static void act_on_task(struct sim *sim, const struct ax_task *task)
 	bool existed;
 	struct ax_trigger trigger = { .task_id = task->id, .params = "", .key = "" };
 	bool pause = task->status == AX_TASK_ENABLED;
-	switch (sim_between(sim, 0, 9)) {
+	switch (sim_between(sim, 0, 11)) {
+	case 10:
+	case 11:
+		try_canary(sim, task);
+		break;
 	case 0:
 		if (sim_between(sim, 0, 3) == 0 &&
 			ax_task_delete(ctx, task->id, sim_between(sim, 0, 1) == 0, "sim", NULL) == AX_OK)

@@ -281,3 +281,30 @@ CREATE INDEX ax_backfill_open ON ax_backfill (id) WHERE status = 0;
 
 ALTER TABLE ax_task_log ADD COLUMN backfill_id INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX ax_task_log_backfill ON ax_task_log (backfill_id, gid) WHERE backfill_id > 0;
+
+-- Canaries: a version of a task on trial, and how it compares.
+
+ALTER TABLE ax_task ADD COLUMN canary_version INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN canary_percent INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE ax_canary (
+  task_id INTEGER PRIMARY KEY,
+  base_version INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  percent INTEGER NOT NULL,
+  automatic INTEGER NOT NULL,
+  min_runs INTEGER NOT NULL,
+  max_failure_points INTEGER NOT NULL,
+  max_p95_percent INTEGER NOT NULL,
+  succeeded INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  base_succeeded INTEGER NOT NULL,
+  base_failed INTEGER NOT NULL,
+  durations TEXT NOT NULL,
+  base_durations TEXT NOT NULL,
+  start_time INTEGER NOT NULL,
+  end_time INTEGER NOT NULL,
+  started_by TEXT NOT NULL,
+  ended_by TEXT NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "app/alert_rules.h"
+#include "app/canary.h"
 #include "app/overlap.h"
 #include "core/limits.h"
 #include "core/watch.h"
@@ -108,7 +109,8 @@ enum ax_status ax_run_add_due(struct ax_ctx *ctx, struct ax_tx *tx, const struct
 	if (run->made_up) /* its time is past, and a person chose this one */
 		run->must_end_time = run->watch_time = 0;
 	run->hold = ax_hold_of(task, run, room);
-	return store_new(ctx, tx, run, err);
+	enum ax_status status = ax_canary_choose(tx, task, run, err);
+	return status == AX_OK ? store_new(ctx, tx, run, err) : status;
 }
 
 enum ax_status ax_run_add_waiting(
@@ -119,11 +121,13 @@ enum ax_status ax_run_add_waiting(
 	return status == AX_OK ? ax_run_add_due(ctx, tx, task, run, room, err) : status;
 }
 
-enum ax_status ax_run_add_pending(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, struct ax_err *err)
+enum ax_status ax_run_add_pending(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run, struct ax_err *err)
 {
 	run->status = AX_RUN_PENDING;
 	run->deadline_time = run->trigger_time;
-	return store_new(ctx, tx, run, err);
+	enum ax_status status = ax_canary_choose(tx, task, run, err);
+	return status == AX_OK ? store_new(ctx, tx, run, err) : status;
 }
 
 enum ax_status ax_run_add_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,

@@ -24,7 +24,8 @@ enum ax_status ax_run_add_due(struct ax_ctx *ctx, struct ax_tx *tx, const struct
 	bool room, struct ax_err *err);
 
 /* Stores a run that is due at its trigger_time. */
-enum ax_status ax_run_add_pending(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, struct ax_err *err);
+enum ax_status ax_run_add_pending(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run, struct ax_err *err);
 
 /* Stores a run that is over the moment it is written: SKIPPED or MISSED. */
 enum ax_status ax_run_add_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,

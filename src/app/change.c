@@ -5,6 +5,7 @@
 
 #include "app/alert_rules.h"
 #include "app/birth.h"
+#include "app/canary.h"
 #include "app/failures.h"
 #include "app/run_def.h"
 #include "app/schedule_next.h"
@@ -149,6 +150,8 @@ static enum ax_status after_end(
 	enum ax_status status = tx->ops->task_get(tx, run->task_id, true, &task, err);
 	if (status == AX_NOT_FOUND)
 		return AX_OK; /* the task is gone, its history stays */
+	if (status == AX_OK)
+		status = ax_canary_ended(ctx, tx, &task, run, now, err);
 	if (status == AX_OK) {
 		task.last_run_end_time = AX_MAX(run->end_time, task.last_run_end_time); /* @after counts from here */
 		if (run->status == AX_RUN_SUCCESS)

@@ -85,8 +85,8 @@ enum ax_status ax_run_repeat(struct ax_ctx *ctx, struct ax_tx *tx, const struct 
 	struct ax_run run = ax_run_make(ctx, task, AX_KIND_MANUAL, key, due, now);
 	run.params = old->params;
 	run.rerun_of = old->gid;
-	enum ax_status status =
-		due <= now ? ax_run_add_waiting(ctx, tx, task, &run, err) : ax_run_add_pending(ctx, tx, &run, err);
+	enum ax_status status = due <= now ? ax_run_add_waiting(ctx, tx, task, &run, err)
+					   : ax_run_add_pending(ctx, tx, task, &run, err);
 	if (status == AX_OK)
 		status = ax_failure_rerun(tx, old->gid, run.gid, err);
 	*ret = run;

@@ -191,6 +191,10 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (task.version != e->old_version)
 		return ax_fail(
 			err, AX_CONFLICT, "version", "the task is at version %" PRId64 "; read it again", task.version);
+	if (task.canary_version != 0)
+		return ax_fail(err, AX_CONFLICT, "version",
+			"version %" PRId64 " is on trial: promote it or roll it back before the next change",
+			task.canary_version);
 	if (strcmp(task.def.group_key, e->def->group_key) != 0)
 		return ax_fail(
 			err, AX_INVALID, "group_key", "a task stays in its group; create it anew in the other one");
@@ -409,7 +413,7 @@ static enum ax_status trigger(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (run.trigger_time <= t->now)
 		status = ax_run_add_waiting(t->ctx, tx, &task, &run, err);
 	else
-		status = ax_run_add_pending(t->ctx, tx, &run, err);
+		status = ax_run_add_pending(t->ctx, tx, &task, &run, err);
 	*t->ret = run;
 	return status;
 }

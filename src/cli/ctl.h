@@ -54,6 +54,7 @@ extern const struct ax_verb ax_task_verbs[];
 extern const struct ax_verb ax_run_verbs[];
 extern const struct ax_verb ax_event_verbs[];
 extern const struct ax_verb ax_failure_verbs[];
+extern const struct ax_verb ax_canary_verbs[];
 extern const struct ax_verb ax_group_verbs[];
 extern const struct ax_verb ax_worker_verbs[];
 extern const struct ax_verb ax_token_verbs[];

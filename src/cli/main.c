@@ -34,6 +34,7 @@ const struct ax_noun ax_nouns[] = {
 	{ "run", "runs: look, follow their output, cancel, retry", ax_run_verbs, NULL },
 	{ "failure", "failed runs, by cause: look, mute, assign, run them again", ax_failure_verbs, NULL },
 	{ "event", "events: send them, see what became of them", ax_event_verbs, NULL },
+	{ "canary", "new definitions of tasks on trial", ax_canary_verbs, NULL },
 	{ "group", "groups and their quotas", ax_group_verbs, NULL },
 	{ "worker", "workers, and the tokens that let them in", ax_worker_verbs, NULL },
 	{ "token", "API tokens", ax_token_verbs, NULL },

@@ -60,6 +60,9 @@ struct ax_task {
 	int64_t epoch_time;        /* from_time of its newest epoch */
 	bool exhausted;            /* the schedule has no further fire */
 
+	/* A version on trial takes a share of the runs (core/canary.h); 0 = none. */
+	int64_t canary_version, canary_percent;
+
 	/* A copy for lists: the newest run that ended. The end only grows, whatever the clock does: @after counts from
 	 * it. */
 	int64_t last_run_gid;

@@ -46,7 +46,8 @@ static const struct ax_field task_fields[] = { FIX(id),
 #include "core/task_def.def"
 	COL(status), COL(version), FIX(create_time), COL(update_time), COL(updated_by), COL(next_trigger_time),
 	COL(last_trigger_time), COL(anchor_time), COL(calendar_version), COL(epoch_time), COL(exhausted),
-	FIX(last_run_gid), FIX(last_run_status), FIX(last_run_end_time), COL(absence_time) };
+	COL(canary_version), COL(canary_percent), FIX(last_run_gid), FIX(last_run_status), FIX(last_run_end_time),
+	COL(absence_time) };
 ROW(ax_task_row, "ax_task", task_fields);
 #undef TYPE
 
@@ -59,6 +60,14 @@ static const struct ax_field version_fields[] = {
 #include "core/task_def.def"
 };
 ROW(ax_task_version_row, "ax_task_version", version_fields);
+#undef TYPE
+
+#define TYPE ax_canary
+static const struct ax_field canary_fields[] = { FIX(task_id), COL(base_version), COL(version), COL(state),
+	COL(percent), COL(automatic), COL(min_runs), COL(max_failure_points), COL(max_p95_percent), COL(succeeded),
+	COL(failed), COL(base_succeeded), COL(base_failed), COL(durations), COL(base_durations), COL(start_time),
+	COL(end_time), COL(started_by), COL(ended_by), COL(reason) };
+ROW(ax_canary_row, "ax_canary", canary_fields);
 #undef TYPE
 
 #define TYPE ax_epoch

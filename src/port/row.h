@@ -34,7 +34,7 @@ struct ax_row_type {
 	int n;
 };
 
-extern const struct ax_row_type ax_task_row, ax_task_version_row, ax_epoch_row;
+extern const struct ax_row_type ax_task_row, ax_task_version_row, ax_epoch_row, ax_canary_row;
 extern const struct ax_row_type ax_run_row, ax_attempt_row, ax_output_row;
 extern const struct ax_row_type ax_group_row, ax_worker_row, ax_worker_group_row;
 extern const struct ax_row_type ax_calendar_row_row, ax_calendar_version_row, ax_backfill_row;

@@ -28,6 +28,7 @@
 #include "core/calendar.h"
 #include "core/failure.h"
 #include "core/event.h"
+#include "core/canary.h"
 #include "core/task.h"
 
 struct ax_tx;
@@ -273,6 +274,10 @@ struct ax_tx_ops {
 	/* Newest first; before_version 0 = from the newest. */
 	enum ax_status (*task_versions)(struct ax_tx *tx, int64_t task_id, int64_t before_version, int limit,
 		struct ax_task_versions *ret, struct ax_err *err);
+	enum ax_status (*canary_put)(
+		struct ax_tx *tx, const struct ax_canary *canary, struct ax_err *err); /* insert or replace */
+	/* The newest canary of a task; it goes with the task. */
+	enum ax_status (*canary_get)(struct ax_tx *tx, int64_t task_id, struct ax_canary *ret, struct ax_err *err);
 	enum ax_status (*epoch_append)(struct ax_tx *tx, const struct ax_epoch *epoch, struct ax_err *err);
 	/* By id, greater than after_id; task_id 0 = all tasks. The store gives the id. */
 	enum ax_status (*epochs)(struct ax_tx *tx, int64_t task_id, int64_t after_id, int limit, struct ax_epochs *ret,

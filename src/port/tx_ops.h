@@ -14,7 +14,7 @@
 #define AX_TX_OPS(OP) \
 	OP(task_insert) OP(task_get) OP(task_update) OP(task_advance) OP(task_last_run) OP(tasks_absent) OP(task_delete) \
 	OP(tasks_page) OP(tasks_due) OP(tasks_stuck) OP(tasks_listening) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
-	OP(task_version_get) OP(task_versions) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
+	OP(task_version_get) OP(task_versions) OP(canary_put) OP(canary_get) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
 	OP(run_find) OP(run_update) OP(run_renew) OP(runs_live) OP(runs_live_count) OP(runs_pending) OP(runs_held) OP(runs_claimable) OP(runs_overdue) OP(runs_watched) \
 	OP(runs_undispatched) OP(runs_undecided) \
 	OP(run_next_deadline) OP(runs_of_worker) OP(runs_to_stop) OP(runs_page) OP(runs_fired) OP(run_counts) \
@@ -58,6 +58,8 @@
 #define AX_ARGS_task_version_get(IN, OUT) IN(I64, task_id) IN(I64, version) OUT(TASK_VERSION, v)
 #define AX_ARGS_task_versions(IN, OUT)                                                                                 \
 	IN(I64, task_id) IN(I64, before_version) IN(INT, limit) OUT(TASK_VERSIONS, versions)
+#define AX_ARGS_canary_put(IN, OUT) IN(CANARY, canary)
+#define AX_ARGS_canary_get(IN, OUT) IN(I64, task_id) OUT(CANARY, canary)
 #define AX_ARGS_epoch_append(IN, OUT) IN(EPOCH, epoch)
 #define AX_ARGS_epochs(IN, OUT) IN(I64, task_id) IN(I64, after_id) IN(INT, limit) OUT(EPOCHS, epochs)
 #define AX_ARGS_run_insert(IN, OUT) IN(RUN, run)
@@ -214,6 +216,7 @@
 #define AX_IN_ALERT_FILTER const struct ax_alert_filter *
 #define AX_IN_EVENT const struct ax_event *
 #define AX_IN_EVENT_TASK const struct ax_event_task *
+#define AX_IN_CANARY const struct ax_canary *
 #define AX_IN_CHANNEL const struct ax_channel *
 #define AX_IN_ALERT const struct ax_alert *
 #define AX_IN_DELIVERY const struct ax_delivery *
@@ -264,6 +267,7 @@
 #define AX_OUT_EVENT struct ax_event *
 #define AX_OUT_EVENTS struct ax_events *
 #define AX_OUT_EVENT_TASKS struct ax_event_tasks *
+#define AX_OUT_CANARY struct ax_canary *
 #define AX_OUT_CHANNEL struct ax_channel *
 #define AX_OUT_ALERT struct ax_alert *
 #define AX_OUT_DELIVERY struct ax_delivery *

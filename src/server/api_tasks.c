@@ -9,11 +9,11 @@
 #include "core/limits.h"
 #include "core/schedule_text.h"
 #include "core/task_def.h"
-#include "server/biz_param.h"
 #include "server/handlers.h"
 #include "server/render.h"
 #include "server/secrets.h"
 #include "server/server.h"
+#include "server/task_read.h"
 
 enum { BATCH_MAX = 1000, PREVIEW_MAX = 200 };
 
@@ -50,59 +50,6 @@ static enum ax_status answer_task(struct ax_call *c, const struct ax_task *task,
 
 /* --- reading a definition ----------------------------------------------------------------------------------------- */
 
-static void read_field(struct ax_read *r, const struct ax_def_field *field, struct ax_task_def *def)
-{
-	const char *text = field->preset_text == NULL ? NULL : ax_def_text(field, def);
-	int64_t number = field->preset_text == NULL ? ax_def_number(field, def) : 0;
-	int word = (int)(number - field->min);
-	switch (field->kind) {
-	case AX_DEF_KIND_TEXT:
-		ax_read_str(r, field->name, (size_t)field->max, &text);
-		break;
-	case AX_DEF_KIND_OPTIONAL:
-		ax_read_str_or_null(r, field->name, (size_t)field->max, &text);
-		break;
-	case AX_DEF_KIND_JSON:
-		ax_read_json(r, field->name, (size_t)field->max, &text);
-		text = text[0] == '\0' ? field->preset_text : text;
-		break;
-	case AX_DEF_KIND_NUMBERS:
-		ax_read_numbers(r, field->name, (size_t)field->preset, field->min, field->max, &text);
-		break;
-	case AX_DEF_KIND_NUMBER:
-		ax_read_int(r, field->name, field->min, field->max, &number);
-		break;
-	case AX_DEF_KIND_TIME:
-		ax_read_time_or_null(r, field->name, &number);
-		break;
-	case AX_DEF_KIND_ENUM:
-	case AX_DEF_KIND_FLAG:
-		ax_read_word(r, field->name, field->words, &word);
-		number = field->min + word;
-		break;
-	}
-	if (text != NULL)
-		ax_def_set_text(field, def, text);
-	else
-		ax_def_set_number(field, def, number);
-}
-
-/* Fields that are there replace those of *def. */
-static void read_def(struct ax_read *r, struct ax_task_def *def)
-{
-	for (int i = 0; i < ax_def_fields_n; i++)
-		read_field(r, &ax_def_fields[i], def);
-}
-
-static enum ax_status check_param(
-	struct ax_call *c, const struct ax_task_def *def, const char *path, struct ax_err *err)
-{
-	json_t *value = json_loads(def->biz_param, JSON_DECODE_ANY, NULL);
-	enum ax_status status = ax_biz_param_check(def->executor_key, value, path, &c->arena, err);
-	json_decref(value);
-	return status;
-}
-
 static enum ax_status read_new_task(struct ax_call *c, json_t *value, const char *path, struct ax_task_def *ret_def,
 	enum ax_task_status *ret_status, struct ax_err *err)
 {
@@ -113,13 +60,13 @@ static enum ax_status read_new_task(struct ax_call *c, json_t *value, const char
 	ax_read_begin(&r, value, path, &c->arena, err);
 	ax_read_require(&r, "task_name");
 	ax_read_require(&r, "executor_key");
-	read_def(&r, ret_def);
+	ax_read_def(&r, ret_def);
 	if (ret_def->task_type == AX_TASK_SCHEDULED)
 		ax_read_require(&r, "cron_expr");
 	ax_read_word(&r, "status", states, &state);
 	*ret_status = (enum ax_task_status)state;
 	enum ax_status status = ax_read_end(&r);
-	return status == AX_OK ? check_param(c, ret_def, path, err) : status;
+	return status == AX_OK ? ax_check_def_param(c, ret_def, path, err) : status;
 }
 
 /* Faults of services name the plain field; in a batch the caller needs to know whose. */
@@ -307,14 +254,14 @@ enum ax_status ax_patch_task(struct ax_call *c, struct ax_err *err)
 	ax_call_body(c, &r, err);
 	ax_read_require(&r, "version");
 	ax_read_int(&r, "version", 1, INT64_MAX, &version);
-	read_def(&r, &def);
+	ax_read_def(&r, &def);
 	if (strcmp(def.group_key, old.def.group_key) != 0)
 		ax_read_fail(&r, "group_key", "a task stays in its group: create it anew in the other one");
 	if (def.task_type != old.def.task_type)
 		ax_read_fail(&r, "task_type", "a task keeps its type: create it anew");
 	status = ax_read_end(&r);
 	if (status == AX_OK)
-		status = check_param(c, &def, "", err);
+		status = ax_check_def_param(c, &def, "", err);
 	if (status == AX_OK)
 		status = ax_task_update(c->ctx, old.id, version, &def, c->who.actor, &task, err);
 	if (status == AX_OK)

@@ -147,6 +147,8 @@ void ax_render_task(struct ax_call *c, const char *key, const struct ax_task *ta
 	ax_json_time(json, "next_trigger_time", task->next_trigger_time);
 	ax_json_time(json, "last_trigger_time", task->last_trigger_time);
 	ax_json_bool(json, "exhausted", task->exhausted);
+	ax_json_time(json, "canary_version", task->canary_version);
+	ax_json_time(json, "canary_percent", task->canary_percent);
 	if (task->last_run_gid == 0) {
 		ax_json_null(json, "last_run");
 	} else {

@@ -173,6 +173,11 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(runs_undispatched, 100, 0, 0, 20, &runs);
 	OK(runs_undecided, 1, 20, &runs);
 	OK(runs_overdue, 100, 20, &runs);
+	struct ax_canary canary = {
+		.task_id = 1, .durations = "", .base_durations = "", .started_by = "", .ended_by = "", .reason = ""
+	};
+	OK(canary_put, &canary);
+	OK(canary_get, 1, &canary);
 	OK(runs_watched, 100, 20, &runs);
 	OK(run_next_deadline, &number);
 	OK(runs_of_worker, "w1", 20, &runs);

@@ -83,6 +83,17 @@ TX_TEST(test_version_and_epoch_columns)
 	ASSERT_IDS(epochs, 1);
 	epoch.id = 1;
 	ASSERT_SAME(ax_epoch_row, epoch, epochs.at[0]);
+	struct ax_canary canary, newer, canary_out;
+	fill_row(&ax_canary_row, tx->arena, 4, &canary);
+	GIVES(AX_NOT_FOUND, canary_get, canary.task_id, &canary_out);
+	OK(canary_put, &canary);
+	OK(canary_get, canary.task_id, &canary_out);
+	ASSERT_SAME(ax_canary_row, canary, canary_out);
+	fill_row(&ax_canary_row, tx->arena, 5, &newer);
+	newer.task_id = canary.task_id;
+	OK(canary_put, &newer);
+	OK(canary_get, canary.task_id, &canary_out);
+	ASSERT_SAME(ax_canary_row, newer, canary_out);
 }
 
 TX_TEST(test_run_columns)

@@ -227,6 +227,7 @@ static const void *random_failure_filter(struct dice *dice, struct ax_arena *are
 #define random_EVENT_TASK(dice, name) random_row(dice, tx->arena, &ax_event_task_row)
 #define random_RULE(dice, name) (enum ax_alert_rule) roll(dice, 3)
 #define random_ALERT_FILTER(dice, name) random_alert_filter(dice, tx->arena)
+#define random_CANARY(dice, name) random_row(dice, tx->arena, &ax_canary_row)
 #define random_CHANNEL(dice, name) random_row(dice, tx->arena, &ax_channel_row)
 #define random_ALERT(dice, name) random_row(dice, tx->arena, &ax_alert_row)
 #define random_DELIVERY(dice, name) random_row(dice, tx->arena, &ax_delivery_row)

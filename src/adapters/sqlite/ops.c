@@ -56,6 +56,16 @@ enum ax_status ax_sqlite_task_delete(struct ax_tx *tx, int64_t id, struct ax_err
 	return ax_sql_change_any(tx, AX_SQL_TASK_DELETE, NULL, ARGS(NUM(id)), err);
 }
 
+enum ax_status ax_sqlite_canary_put(struct ax_tx *tx, const struct ax_canary *canary, struct ax_err *err)
+{
+	return ax_sql_exec(tx, AX_SQL_CANARY_PUT, canary, NONE, err);
+}
+
+enum ax_status ax_sqlite_canary_get(struct ax_tx *tx, int64_t task_id, struct ax_canary *ret_canary, struct ax_err *err)
+{
+	return ax_sql_get(tx, AX_SQL_CANARY_GET, ARGS(NUM(task_id)), ret_canary, err);
+}
+
 static enum ax_status begin_tasks(
 	struct ax_sql_conn *conn, const struct ax_task_filter *f, sqlite3_stmt **ret, struct ax_err *err)
 {

@@ -89,6 +89,13 @@ static int version_by_key(const void *a, const void *b)
 	return 0;
 }
 
+static int canary_by_task(const void *a, const void *b)
+{
+	ROWS(ax_canary);
+	THEN(task_id);
+	return 0;
+}
+
 static int epoch_by_id(const void *a, const void *b)
 {
 	ROWS(ax_epoch);
@@ -630,6 +637,7 @@ static const struct ax_mem_index epoch_indexes[] = {
 	{ epoch_by_id, NULL, "id" },
 	[AX_MEM_EPOCH_BY_TASK] = { epoch_by_task, NULL, NULL },
 };
+static const struct ax_mem_index canary_indexes[] = { { canary_by_task, NULL, "task_id" } };
 static const struct ax_mem_index run_indexes[] = {
 	{ run_by_gid, NULL, "gid" },
 	[AX_MEM_RUN_BY_FIRE] = { run_by_fire, NULL, "fire_key" },
@@ -720,6 +728,7 @@ void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES])
 	TABLE(AX_MEM_TASK, ax_task_row, task_indexes);
 	TABLE(AX_MEM_TASK_VERSION, ax_task_version_row, version_indexes);
 	TABLE(AX_MEM_EPOCH, ax_epoch_row, epoch_indexes);
+	TABLE(AX_MEM_CANARY, ax_canary_row, canary_indexes);
 	TABLE(AX_MEM_RUN, ax_run_row, run_indexes);
 	TABLE(AX_MEM_ATTEMPT, ax_attempt_row, attempt_indexes);
 	TABLE(AX_MEM_OUTPUT, ax_output_row, output_indexes);

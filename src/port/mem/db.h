@@ -11,6 +11,7 @@ enum ax_mem_table_id {
 	AX_MEM_TASK,
 	AX_MEM_TASK_VERSION,
 	AX_MEM_EPOCH,
+	AX_MEM_CANARY,
 	AX_MEM_RUN,
 	AX_MEM_ATTEMPT,
 	AX_MEM_OUTPUT,
@@ -38,7 +39,14 @@ enum ax_mem_table_id {
 };
 
 /* Indexes besides the primary key, which is 0 everywhere. */
-enum { AX_MEM_TASK_BY_NAME = 1, AX_MEM_TASK_DUE, AX_MEM_TASK_STUCK, AX_MEM_TASK_ABSENCE, AX_MEM_TASK_LISTENING, AX_MEM_TASK_BEHIND };
+enum {
+	AX_MEM_TASK_BY_NAME = 1,
+	AX_MEM_TASK_DUE,
+	AX_MEM_TASK_STUCK,
+	AX_MEM_TASK_ABSENCE,
+	AX_MEM_TASK_LISTENING,
+	AX_MEM_TASK_BEHIND
+};
 enum { AX_MEM_EPOCH_BY_TASK = 1 };
 enum {
 	AX_MEM_RUN_BY_FIRE = 1,

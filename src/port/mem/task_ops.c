@@ -224,3 +224,13 @@ enum ax_status ax_mem_epochs(struct ax_tx *tx, int64_t task_id, int64_t after_id
 		ax_mem_keep(&walk, epoch);
 	return AX_MEM_GIVE(walk, ret_epochs);
 }
+
+enum ax_status ax_mem_canary_put(struct ax_tx *tx, const struct ax_canary *canary, struct ax_err *err)
+{
+	return ax_mem_upsert(tx, AX_MEM_CANARY, canary, err);
+}
+
+enum ax_status ax_mem_canary_get(struct ax_tx *tx, int64_t task_id, struct ax_canary *ret_canary, struct ax_err *err)
+{
+	return ax_mem_get(tx, AX_MEM_CANARY, 0, &(struct ax_canary){ .task_id = task_id }, ret_canary, err);
+}

@@ -5,6 +5,7 @@
 #include "app/birth.h"
 #include "app/events.h"
 #include "app/recover.h"
+#include "app/task_check.h"
 #include "app/tasks.h"
 #include "core/limits.h"
 #include "core/task_def.h"

@@ -1,0 +1,76 @@
+#include "core/canary.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/duration.h"
+#include "core/task_def.h"
+
+bool ax_canary_takes(int64_t gid, int64_t percent)
+{
+	/* gids made together differ in their low bits alone: mixed well, every bit counts (the finalizer of
+	 * MurmurHash3) */
+	uint64_t h = (uint64_t)gid;
+	h = (h ^ h >> 33) * 0xff51afd7ed558ccdULL;
+	h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ULL;
+	return (int64_t)((h ^ h >> 33) % 100) < percent;
+}
+
+/* Failures of an arm in hundredths of a percent of its runs. */
+static int64_t failure_rate(int64_t succeeded, int64_t failed)
+{
+	return succeeded + failed == 0 ? 0 : failed * 10000 / (succeeded + failed);
+}
+
+enum ax_canary_state ax_canary_judge(const struct ax_canary *c, struct ax_arena *arena, const char **ret_reason)
+{
+	int64_t runs = c->succeeded + c->failed, base_runs = c->base_succeeded + c->base_failed;
+	int64_t rate = failure_rate(c->succeeded, c->failed);
+	int64_t base_rate = failure_rate(c->base_succeeded, c->base_failed);
+	int64_t allowed = base_rate + c->max_failure_points * 100;
+	bool enough = runs >= c->min_runs && (base_runs >= c->min_runs || c->percent == 100);
+	/* so many failures that successes alone could not make it good any more */
+	bool hopeless = c->failed * 10000 > allowed * AX_MAX(runs, c->min_runs);
+	*ret_reason = "";
+	if (hopeless) {
+		*ret_reason = ax_sprintf(arena,
+			"%" PRId64 " of its %" PRId64 " runs failed; %" PRId64 " of %" PRId64 " did before", c->failed,
+			runs, c->base_failed, base_runs);
+		return AX_CANARY_ROLLED_BACK;
+	}
+	if (!enough)
+		return AX_CANARY_RUNNING;
+	int64_t p95 = ax_durations_quantile(c->durations, 95);
+	int64_t base_p95 = ax_durations_quantile(c->base_durations, 95);
+	bool slow = c->max_p95_percent > 0 && p95 >= 0 && base_p95 >= 0 &&
+		p95 * 100 > AX_MAX(base_p95, 1) * c->max_p95_percent;
+	*ret_reason = ax_sprintf(arena,
+		"failures %" PRId64 ".%02" PRId64 " %% against %" PRId64 ".%02" PRId64 " %%, p95 %" PRId64
+		" ms against %" PRId64 " ms",
+		rate / 100, rate % 100, base_rate / 100, base_rate % 100, p95, base_p95);
+	return slow ? AX_CANARY_ROLLED_BACK : AX_CANARY_PROMOTED;
+}
+
+static bool may_change(const char *field)
+{
+	static const char *const names[] = { "executor_key", "biz_param", "timeout_seconds", "grace_seconds",
+		"retry_count", "retry_backoff", "retry_delay_seconds", "retry_cap_seconds", "retry_delays",
+		"retry_jitter_percent", "retry_on", "expected_seconds", "stall_seconds", "notes" };
+	for (size_t i = 0; i < AX_COUNT(names); i++)
+		if (strcmp(names[i], field) == 0)
+			return true;
+	return false;
+}
+
+const char *ax_canary_forbidden(const struct ax_task_def *base, const struct ax_task_def *trial)
+{
+	for (int i = 0; i < ax_def_fields_n; i++) {
+		const struct ax_def_field *field = &ax_def_fields[i];
+		bool same = field->preset_text != NULL
+			? strcmp(ax_def_text(field, base), ax_def_text(field, trial)) == 0
+			: ax_def_number(field, base) == ax_def_number(field, trial);
+		if (!same && !may_change(field->name))
+			return field->name;
+	}
+	return NULL;
+}

@@ -1,0 +1,142 @@
+/* Canaries on the virtual clock: which runs execute the trial, and what becomes of it. */
+
+#include "world.h"
+
+#include <string.h>
+
+#include "app/canary.h"
+#include "app/tasks.h"
+#include "core/task_def.h"
+
+static struct ax_canary start(struct world *w, int64_t id, int64_t percent, bool automatic)
+{
+	struct ax_task task = task_row(w, id);
+	struct ax_task_def trial = task.def;
+	trial.biz_param = "{\"v\":2}";
+	trial.retry_count = 0;
+	struct ax_canary ask = {
+		.task_id = id,
+		.base_version = task.version,
+		.percent = percent,
+		.automatic = automatic,
+		.min_runs = 3,
+		.max_failure_points = 10,
+		.max_p95_percent = 0,
+	}, canary;
+	struct ax_err err = { 0 };
+	if (ax_canary_begin(&w->ctx, &ask, &trial, "anna", &canary, &err) != AX_OK)
+		fail_msg("%s: %s", err.field, err.msg);
+	return canary;
+}
+
+/* One fire, executed to that outcome; returns the version that it ran. */
+static int64_t fire(struct world *w, enum ax_outcome outcome)
+{
+	struct ax_order order;
+	go(w, 60000);
+	assert_int_equal(poll(w, "w1", "i1", 10, &order, NULL), 1);
+	assert_string_equal(order.def.biz_param, order.run.version == 2 ? "{\"v\":2}" : "null");
+	report(w, "w1", AX_ITEM_STARTED, &order.run);
+	result(w, "w1", &order.run, outcome);
+	return order.run.version;
+}
+
+static void no_retries(struct ax_task_def *def)
+{
+	def->retry_count = 0;
+}
+
+static int64_t begin(struct world *w)
+{
+	register_worker(w, "w1", "i1", 10);
+	return make_task(w, "* * * * *", no_retries);
+}
+
+static void test_a_good_trial_takes_over_by_itself(void **state)
+{
+	struct world *w = *state;
+	int64_t id = begin(w);
+	start(w, id, 50, true);
+	int tried = 0, fires = 0;
+	for (; task_row(w, id).canary_version != 0; fires++) {
+		assert_true(fires < 50);
+		tried += fire(w, AX_OUTCOME_SUCCESS) == 2;
+	}
+	assert_true(tried >= 3 && fires - tried >= 3);
+	struct ax_task task = task_row(w, id);
+	assert_int_equal(task.version, 2);
+	assert_string_equal(task.def.biz_param, "{\"v\":2}");
+	assert_string_equal(task.updated_by, "rule");
+	assert_int_equal(fire(w, AX_OUTCOME_SUCCESS), 2);
+}
+
+static void test_a_bad_trial_is_rolled_back_before_it_has_all_its_runs(void **state)
+{
+	struct world *w = *state;
+	int64_t id = begin(w);
+	start(w, id, 100, true);
+	assert_int_equal(fire(w, AX_OUTCOME_FAILED), 2);
+	struct ax_task task = task_row(w, id);
+	assert_int_equal(task.canary_version, 0);
+	assert_int_equal(task.version, 3); /* the base once more: versions only grow */
+	assert_string_equal(task.def.biz_param, "null");
+	assert_int_equal(fire(w, AX_OUTCOME_SUCCESS), 3);
+}
+
+static void test_while_it_runs_the_task_is_not_edited(void **state)
+{
+	struct world *w = *state;
+	int64_t id = begin(w);
+	start(w, id, 10, false);
+	struct ax_task task = task_row(w, id), changed;
+	struct ax_err err = { 0 };
+	assert_int_equal(ax_task_update(&w->ctx, id, task.version, &task.def, "anna", &changed, &err), AX_CONFLICT);
+	assert_string_equal(err.field, "version");
+	struct ax_canary canary;
+	assert_int_equal(ax_canary_decide(&w->ctx, id, AX_CANARY_PROMOTED, "looks good", "anna", &canary, &err), AX_OK);
+	assert_int_equal(ax_canary_decide(&w->ctx, id, AX_CANARY_PROMOTED, "", "anna", &canary, &err), AX_CONFLICT);
+	task = task_row(w, id);
+	assert_int_equal(task.version, 2);
+	assert_int_equal(ax_task_update(&w->ctx, id, 2, &task.def, "anna", &changed, &err), AX_OK);
+	assert_int_equal(changed.version, 3);
+}
+
+static void test_a_person_decides_when_the_rule_does_not(void **state)
+{
+	struct world *w = *state;
+	int64_t id = begin(w);
+	start(w, id, 100, false);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(fire(w, AX_OUTCOME_FAILED), 2);
+	assert_int_equal(task_row(w, id).canary_version, 2);
+	struct ax_canary canary;
+	assert_int_equal(ax_canary_set(&w->ctx, id, 100, true, &canary, NULL), AX_OK);
+	assert_int_equal(canary.failed, 6);
+	fire(w, AX_OUTCOME_SUCCESS); /* the rule looks at the next end */
+	assert_int_equal(task_row(w, id).canary_version, 0);
+}
+
+static void test_the_schedule_is_not_part_of_it(void **state)
+{
+	struct world *w = *state;
+	int64_t id = begin(w);
+	struct ax_task_def trial = task_row(w, id).def;
+	trial.cron_expr = "@hourly";
+	struct ax_canary ask = { .task_id = id, .base_version = 1, .percent = 10, .min_runs = 1 }, canary;
+	struct ax_err err = { 0 };
+	assert_int_equal(ax_canary_begin(&w->ctx, &ask, &trial, "anna", &canary, &err), AX_INVALID);
+	assert_string_equal(err.field, "cron_expr");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_up, world_down)
+	const struct CMUnitTest tests[] = {
+		TEST(test_a_good_trial_takes_over_by_itself),
+		TEST(test_a_bad_trial_is_rolled_back_before_it_has_all_its_runs),
+		TEST(test_while_it_runs_the_task_is_not_edited),
+		TEST(test_a_person_decides_when_the_rule_does_not),
+		TEST(test_the_schedule_is_not_part_of_it),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
