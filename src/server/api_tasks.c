@@ -493,7 +493,7 @@ enum ax_status ax_post_preview(struct ax_call *c, struct ax_err *err)
 	ax_read_require(&r, "cron_expr");
 	for (int i = 0; i < ax_def_fields_n; i++)
 		if (is_of_schedule(&ax_def_fields[i]))
-			read_field(&r, &ax_def_fields[i], &task.def);
+			ax_read_def_field(&r, &ax_def_fields[i], &task.def);
 	ax_read_id(&r, "task_id", &task.id);
 	ax_read_int(&r, "n", 1, PREVIEW_MAX, &n);
 	ax_read_int(&r, "from", 0, INT64_C(253402300799000), &from);

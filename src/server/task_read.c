@@ -3,7 +3,7 @@
 #include "core/task_def.h"
 #include "server/biz_param.h"
 
-static void read_field(struct ax_read *r, const struct ax_def_field *field, struct ax_task_def *def)
+void ax_read_def_field(struct ax_read *r, const struct ax_def_field *field, struct ax_task_def *def)
 {
 	const char *text = field->preset_text == NULL ? NULL : ax_def_text(field, def);
 	int64_t number = field->preset_text == NULL ? ax_def_number(field, def) : 0;
@@ -43,7 +43,7 @@ static void read_field(struct ax_read *r, const struct ax_def_field *field, stru
 void ax_read_def(struct ax_read *r, struct ax_task_def *def)
 {
 	for (int i = 0; i < ax_def_fields_n; i++)
-		read_field(r, &ax_def_fields[i], def);
+		ax_read_def_field(r, &ax_def_fields[i], def);
 }
 
 enum ax_status ax_check_def_param(

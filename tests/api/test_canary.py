@@ -1,10 +1,6 @@
 """A new definition on trial: begun, compared, promoted, rolled back."""
 
 
-def create(admin, name):
-    return admin.post("/api/v1/tasks", {"executor_key": "test", "cron_expr": "0 0 1 1 *", "task_name": name, "retry_count": 0}).ok(201)
-
-
 def run_once(admin, worker, task, outcome):
     gid = admin.post(f"/api/v1/tasks/{task['id']}/runs", {}).ok(201)["gid"]
     given = worker.poll_run()
@@ -13,8 +9,8 @@ def run_once(admin, worker, task, outcome):
     return given["param"]
 
 
-def test_a_trial_is_promoted_by_its_rule(admin, unique, worker):
-    task = create(admin, unique)
+def test_a_trial_is_promoted_by_its_rule(admin, worker, make_task):
+    task = make_task(retry_count=0)
     path = f"/api/v1/tasks/{task['id']}/canary"
     admin.get(path).refused(404, "not_found")
     canary = admin.post(path, {"version": 1, "percent": 100, "change": {"biz_param": {"v": 2}}, "min_runs": 2}).ok(201)
@@ -33,8 +29,8 @@ def test_a_trial_is_promoted_by_its_rule(admin, unique, worker):
     assert "canary.begin" in said and "canary.promote" in said
 
 
-def test_by_hand(admin, unique, worker):
-    task = create(admin, unique)
+def test_by_hand(admin, worker, make_task):
+    task = make_task(retry_count=0)
     path = f"/api/v1/tasks/{task['id']}/canary"
     admin.post(path, {"version": 1, "percent": 1, "automatic": False, "change": {"timeout_seconds": 5}}).ok(201)
     assert admin.patch(path, {"percent": 100}).ok()["percent"] == 100
@@ -47,8 +43,8 @@ def test_by_hand(admin, unique, worker):
     assert after["version"] == 3 and after["timeout_seconds"] == 60
 
 
-def test_bad_input(admin, unique):
-    task = create(admin, unique)
+def test_bad_input(admin, make_task):
+    task = make_task(task_type="scheduled", cron_expr="0 0 1 1 *")
     path = f"/api/v1/tasks/{task['id']}/canary"
     good = {"version": 1, "percent": 10, "change": {"timeout_seconds": 5}}
     for change, field in (({"percent": 0}, "percent"), ({"percent": 101}, "percent"), ({"min_runs": 0}, "min_runs"), ({"change": 5}, "change"),

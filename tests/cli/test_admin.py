@@ -100,3 +100,14 @@ def test_audit(server, axctl, change, code):
 def test_an_audit_without_its_numbers_is_not_clean(server, axctl):
     server.on("GET", "/audit/fires", {"expected": 5})
     axctl("audit", code=3)
+
+
+def test_canary(server, axctl):
+    server.on("GET", "/tasks/17", {"id": "17", "version": 3})
+    server.on("POST", "/tasks/17/canary", {"state": "running", "percent": 10})
+    server.on("POST", "/tasks/17/canary/rollback", {"state": "rolled_back"})
+    assert "running" in axctl("canary", "begin", "17", "--percent", "10", "--change", '{"timeout_seconds":5}', "--min-runs", "7", "--manual").out
+    assert server.requests[-1].body == {"version": 3, "percent": 10, "change": {"timeout_seconds": 5}, "min_runs": 7, "automatic": False}
+    axctl("canary", "rollback", "17", "--reason", "slow")
+    assert server.requests[-1].body == {"reason": "slow"}
+    assert axctl("canary", "begin", "17", "--percent", "10", code=2).err
