@@ -191,6 +191,8 @@ static int set_field(struct ax_ctl *ctl, json_t *task, size_t i)
 		value = code == AX_EXIT_OK ? json_integer(number) : NULL;
 	} else if (fields[i].kind == NUMBERS) {
 		code = read_numbers(fields[i].opt, text, &value);
+	} else if (fields[i].kind == TIME && strcmp(text, "none") == 0) {
+		value = json_null();
 	} else if (fields[i].kind == TIME) {
 		code = ax_ctl_opt_time(ctl, fields[i].opt, &number);
 		value = code == AX_EXIT_OK ? json_integer(number) : NULL;
@@ -527,6 +529,7 @@ static const struct ax_opt next_opts[] = {
 static int next(struct ax_ctl *ctl)
 {
 	static const char *const heads[] = { "TIME (UTC)", "LOCAL", "ZONE", "NOTE", NULL };
+	static const char *const jitter_heads[] = { "TIME (UTC)", "LOCAL", "ZONE", "DUE (UTC)", "NOTE", NULL };
 	int64_t n = 10, from_ms = -1;
 	int code = ax_ctl_opt_i64(ctl, "n", 1, 1000, &n);
 	if (code == AX_EXIT_OK)
@@ -542,8 +545,13 @@ static int next(struct ax_ctl *ctl)
 		ax_print_json(stdout, answer);
 	} else if (code == AX_EXIT_OK) {
 		struct ax_table table;
-		ax_table_init(&table, heads);
+		bool jitter = ax_json_int(answer, "jitter_ms") > 0;
+		ax_table_init(&table, jitter ? jitter_heads : heads);
 		ax_print_field(stdout, "schedule", ax_json_text(&ctl->arena, answer, "words"));
+		ax_print_field(stdout, "calendar", ax_json_text(&ctl->arena, answer, "calendar"));
+		if (jitter)
+			ax_print_field(
+				stdout, "jitter", ax_print_duration(&ctl->arena, ax_json_int(answer, "jitter_ms")));
 		print_warnings(ctl, answer);
 		size_t i;
 		const json_t *fire;
@@ -552,6 +560,9 @@ static int next(struct ax_ctl *ctl)
 			ax_table_cell(&table, ax_json_time(&ctl->arena, fire, "time"));
 			ax_table_cell(&table, ax_json_text(&ctl->arena, fire, "local"));
 			ax_table_cell(&table, ax_json_text(&ctl->arena, fire, "abbreviation"));
+			if (jitter)
+				ax_table_cell(&table,
+					ax_json_true(fire, "fires") ? ax_json_time(&ctl->arena, fire, "due_time") : "");
 			ax_table_cell(&table, ax_json_text(&ctl->arena, json_object_get(fire, "note"), "text"));
 		}
 		ax_table_print(&table, stdout);

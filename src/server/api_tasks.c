@@ -166,6 +166,7 @@ enum ax_status ax_get_tasks(struct ax_call *c, struct ax_err *err)
 	struct ax_task_filter filter = {
 		.group_key = ax_call_query(c, "group_key"),
 		.task_name = ax_call_query(c, "task_name"),
+		.calendar = ax_call_query(c, "calendar"),
 		.q = ax_call_query(c, "q"),
 	};
 	enum ax_status status = ax_call_page(c, &limit, &filter.after_id, err);

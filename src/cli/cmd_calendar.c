@@ -1,0 +1,198 @@
+#include <stdio.h>
+#include <string.h>
+#include "cli/ctl.h"
+#include "cli/print.h"
+#include "cli/report.h"
+#include "cli/value.h"
+
+enum { FILE_MAX = 1 << 20 };
+
+static const char *path_of(struct ax_ctl *ctl, const char *rest)
+{
+	struct ax_buf path;
+	ax_buf_init(&path, 65536);
+	ax_buf_adds(&path, "/calendars/");
+	ax_value_segment(&path, ctl->args.operands[0]);
+	ax_buf_adds(&path, rest);
+	const char *copy = ax_strdup(&ctl->arena, path.data);
+	ax_buf_done(&path);
+	return copy;
+}
+
+/* "mon tue wed" */
+static const char *week_of(struct ax_ctl *ctl, const json_t *calendar)
+{
+	const char *text = "";
+	size_t i;
+	const json_t *day;
+	json_array_foreach(json_object_get(calendar, "week"), i, day) text =
+		ax_sprintf(&ctl->arena, "%s%s%s", text, i > 0 ? " " : "", json_string_value(day));
+	return text;
+}
+
+static int list(struct ax_ctl *ctl)
+{
+	static const char *const heads[] = { "CALENDAR", "TITLE", "WEEK", ">DAYS", ">VERSION", "CHANGED", NULL };
+	json_t *answer = NULL;
+	int code = ax_client_list(&ctl->client, "/calendars", 0, &answer);
+	if (code != AX_EXIT_OK)
+		return code;
+	struct ax_table table;
+	ax_table_init(&table, heads);
+	size_t i;
+	const json_t *calendar;
+	json_array_foreach(json_object_get(answer, "items"), i, calendar)
+	{
+		ax_table_cell(&table, ax_json_text(&ctl->arena, calendar, "name"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, calendar, "title"));
+		ax_table_cell(&table, week_of(ctl, calendar));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, calendar, "day_count"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, calendar, "version"));
+		ax_table_cell(&table, ax_json_time(&ctl->arena, calendar, "update_time"));
+	}
+	ax_report_list(ctl, answer, &table);
+	json_decref(answer);
+	return AX_EXIT_OK;
+}
+
+/* ---- show ---- */
+
+static const struct ax_opt show_opts[] = {
+	{ "year", NULL, "YYYY", "only the days of this year" },
+	{ 0 },
+};
+
+static void print_days(struct ax_ctl *ctl, const json_t *calendar)
+{
+	static const char *const heads[] = { "DATE", "KIND", "LABEL", NULL };
+	const char *year = ax_args_get(&ctl->args, "year");
+	struct ax_table table;
+	ax_table_init(&table, heads);
+	size_t i;
+	const json_t *day;
+	json_array_foreach(json_object_get(calendar, "days"), i, day)
+	{
+		const char *date = ax_json_text(&ctl->arena, day, "date");
+		if (year != NULL && strncmp(date, year, 4) != 0)
+			continue;
+		ax_table_cell(&table, date);
+		ax_table_cell(&table, ax_json_text(&ctl->arena, day, "kind"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, day, "label"));
+	}
+	if (table.n_cells > 0)
+		ax_table_print(&table, stdout);
+	ax_table_done(&table);
+}
+
+static int show(struct ax_ctl *ctl)
+{
+	static const char *const shown[] = { "name", "title", "version", "updated_by" };
+	json_t *calendar = NULL;
+	int code = ax_client_call(&ctl->client, "GET", path_of(ctl, ""), NULL, &calendar);
+	if (code == AX_EXIT_OK && ctl->json) {
+		ax_print_json(stdout, calendar);
+	} else if (code == AX_EXIT_OK) {
+		for (size_t i = 0; i < AX_COUNT(shown); i++)
+			ax_print_field(stdout, shown[i], ax_json_text(&ctl->arena, calendar, shown[i]));
+		ax_print_field(stdout, "update_time", ax_json_time(&ctl->arena, calendar, "update_time"));
+		ax_print_field(stdout, "week", week_of(ctl, calendar));
+		print_days(ctl, calendar);
+	}
+	json_decref(calendar);
+	return code;
+}
+
+/* ---- import, export ---- */
+
+static const struct ax_opt import_opts[] = {
+	{ "format", NULL, "F", "csv, ics; else what the file's name ends with" },
+	{ "kind", NULL, "K", "ics: what the events' dates are: out (off, the default), in (work)" },
+	{ "replace", NULL, NULL, "forget the days that the calendar has" },
+	{ "week", NULL, "DAYS", "weekdays that are in, such as mon,tue,wed,thu,fri (which a new calendar has)" },
+	{ "title", NULL, "TEXT", "what people call it" },
+	{ 0 },
+};
+
+/* "mon,tue" as a JSON array; the server knows the words. */
+static json_t *split_week(const char *text)
+{
+	json_t *week = json_array();
+	while (*text != '\0') {
+		size_t len = strcspn(text, ",");
+		json_array_append_new(week, json_stringn(text, len));
+		text += len + (text[len] == ',');
+	}
+	return week;
+}
+
+static const char *format_of(const struct ax_ctl *ctl, const char *file)
+{
+	const char *format = ax_args_get(&ctl->args, "format"), *dot = strrchr(file, '.');
+	return format != NULL ? format : dot != NULL ? dot + 1 : "";
+}
+
+static int import(struct ax_ctl *ctl)
+{
+	const char *file = ctl->args.operands[1], *format = format_of(ctl, file);
+	static const char *const texts[] = { "kind", "title" };
+	char *text;
+	size_t len;
+	json_t *calendar = NULL;
+	if (strcmp(format, "csv") != 0 && strcmp(format, "ics") != 0)
+		return ax_ctl_fail(AX_EXIT_USAGE, "--format", "write csv or ics");
+	int code = ax_ctl_read_file(ctl, file, FILE_MAX, &text, &len);
+	if (code != AX_EXIT_OK)
+		return code;
+	json_t *content = json_stringn(text, len);
+	if (content == NULL)
+		return ax_ctl_fail(AX_EXIT_USAGE, file, "the file is not UTF-8 text");
+	json_t *body = json_pack("{s:s, s:o}", "format", format, "text", content);
+	for (size_t i = 0; i < AX_COUNT(texts); i++)
+		if (ax_args_has(&ctl->args, texts[i]))
+			json_object_set_new(body, texts[i], json_string(ax_args_get(&ctl->args, texts[i])));
+	if (ax_args_has(&ctl->args, "week"))
+		json_object_set_new(body, "week", split_week(ax_args_get(&ctl->args, "week")));
+	if (ax_args_has(&ctl->args, "replace"))
+		json_object_set_new(body, "replace", json_true());
+	code = ax_client_call(&ctl->client, "POST", path_of(ctl, "/import"), body, &calendar);
+	if (code == AX_EXIT_OK && ctl->json)
+		ax_print_json(stdout, calendar);
+	else if (code == AX_EXIT_OK)
+		printf("calendar %s is at version %s with %s days\n", ctl->args.operands[0],
+			ax_json_text(&ctl->arena, calendar, "version"),
+			ax_json_text(&ctl->arena, calendar, "day_count"));
+	json_decref(calendar);
+	return code;
+}
+
+static int export(struct ax_ctl *ctl)
+{
+	json_t *file = NULL;
+	int code = ax_client_call(&ctl->client, "GET", path_of(ctl, "/export"), NULL, &file);
+	if (code == AX_EXIT_OK && ctl->json)
+		ax_print_json(stdout, file);
+	else if (code == AX_EXIT_OK)
+		fputs(ax_json_text(&ctl->arena, file, "text"), stdout);
+	json_decref(file);
+	return code;
+}
+
+static int delete (struct ax_ctl *ctl)
+{
+	int code = ax_client_call(&ctl->client, "DELETE", path_of(ctl, ""), NULL, NULL);
+	if (code == AX_EXIT_OK && ctl->json)
+		ax_print_json(stdout, json_null());
+	else if (code == AX_EXIT_OK)
+		printf("deleted calendar %s\n", ctl->args.operands[0]);
+	return code;
+}
+
+const struct ax_verb ax_calendar_verbs[] = {
+	{ "list", "", 0, 0, "calendars", NULL, list, false },
+	{ "show", "NAME", 1, 1, "one calendar with its days", show_opts, show, false },
+	{ "import", "NAME FILE", 2, 2, "take the days of a CSV or iCalendar file into a calendar, new or not",
+		import_opts, import, false },
+	{ "export", "NAME", 1, 1, "its days as CSV", NULL, export, false },
+	{ "delete", "NAME", 1, 1, "delete a calendar that no task uses", NULL, delete, false },
+	{ 0 },
+};
