@@ -24,9 +24,15 @@ def store(build, quick):
             for line in lines(build, "bench_store", 0.3 if quick else 3) if line["store"] == "sqlite"}
 
 
+def failures(build, quick):
+    return {line["what"].replace(",", "").replace(" ", "_") + "_cpu_us": line["cpu_us"]
+            for line in lines(build, "bench_failures", 2000 if quick else 40000)}
+
+
 SCENARIOS = [
     Scenario("cron", "next fires of 100 expressions, per second of CPU (P9)", cron, {},
              {"cron_next_UTC_per_cpu_s": "≥ 10000000", "cron_next_Berlin_per_cpu_s": "≥ 5000000"}, times=1),
     Scenario("store", "one run's life in the embedded store alone: CPU by runs in a transaction, transactions in a batch",
              store, quick=True),
+    Scenario("failures", "what a failed run costs more than one that went well, and its message", failures, quick=True),
 ]
