@@ -96,6 +96,24 @@ static const struct sql_rule sql_rules[] = {
 	  "SELECT printf('task %d: epoch %d is enabled', e.task_id, e.id) FROM ax_schedule_epoch e WHERE e.enabled <> 0"
 	  " AND e.id = (SELECT max(id) FROM ax_schedule_epoch WHERE task_id = e.task_id)"
 	  " AND NOT EXISTS (SELECT 1 FROM ax_task t WHERE t.id = e.task_id AND t.task_type = 1)", false },
+	{ "F.run", "every failure is that of a run that failed or timed out",
+	  "SELECT printf('failure of run %d', gid) FROM ax_failure f WHERE NOT EXISTS (SELECT 1 FROM ax_task_log r"
+	  " WHERE r.gid = f.gid AND r.status IN (11, 12) AND r.fence > 0)", false },
+	{ "F.written", "every run that failed since failures are written has one",
+	  "SELECT printf('run %d', gid) FROM ax_task_log r WHERE status IN (11, 12) AND fence > 0"
+	  " AND end_time > (SELECT min(time) FROM ax_failure)"
+	  " AND NOT EXISTS (SELECT 1 FROM ax_failure f WHERE f.gid = r.gid)", false },
+	{ "F.counted", "a failure group counts its failures, by version and by worker, each once",
+	  "SELECT printf('failure group %d counts %d, %d by version, %d by worker; %d are folded', id, count, versions,"
+	  " workers, folded) FROM (SELECT id, count,"
+	  " (SELECT sum(count) FROM ax_failure_spread s WHERE s.failure_id = g.id AND s.worker = '') AS versions,"
+	  " (SELECT sum(count) FROM ax_failure_spread s WHERE s.failure_id = g.id AND s.worker <> '') AS workers,"
+	  " (SELECT count(*) FROM ax_failure f WHERE f.group_key = g.group_key AND f.fingerprint = g.fingerprint"
+	  " AND f.folded = 1) AS folded FROM ax_failure_group g)"
+	  " WHERE versions <> count OR workers <> count OR folded > count"
+	  " UNION ALL SELECT printf('the failure of run %d is folded into no group', gid) FROM ax_failure f WHERE folded = 1"
+	  " AND NOT EXISTS (SELECT 1 FROM ax_failure_group g WHERE g.group_key = f.group_key"
+	  " AND g.fingerprint = f.fingerprint)", false },
 	{ "L1.deadline", "every live run but a waiting one has a deadline",
 	  "SELECT printf('run %d in state %d', gid, status) FROM ax_task_log"
 	  " WHERE status IN (0, 2, 3, 4) AND deadline_time = 0", false },

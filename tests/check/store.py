@@ -89,6 +89,14 @@ def make(path):
     s.insert("ax_attempt", gid=gid, fence=2, attempt=2, worker="w1", start_time=START + MINUTE,
              end_time=START + 2 * MINUTE, outcome=2)
     s.insert("ax_output", gid=gid, fence=3, seq=0, time=START, data=b"x")
+    # two runs that failed; the second is not counted into its group yet
+    for n in range(2):
+        gid = s.run(LATER, START + (6 + n) * MINUTE, kind=3, status=FAILED, reason="exit", result_code=1)
+        s.insert("ax_failure", gid=gid, fingerprint=7, group_key="default", task_id=LATER, version=1, worker="w1", folded=1 - n,
+                 time=START + (6 + n) * MINUTE + 1000)
+    s.insert("ax_failure_group", id=1, fingerprint=7, group_key="default", count=1)
+    s.insert("ax_failure_spread", failure_id=1, task_id=LATER, version=1, worker="", count=1)
+    s.insert("ax_failure_spread", failure_id=1, task_id=0, version=0, worker="w1", count=1)
     s.run(LATER, END, kind=3, fire_key="k", status=2, start_time=0, **live)
     s.run(LATER, END, kind=3, fire_key="l", status=1, fence=0, worker="", dispatch_time=0, start_time=0, end_time=0)
     return s
