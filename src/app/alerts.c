@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "core/limits.h"
 
-enum { SUBJECT_KEPT = 200, DETAIL_KEPT = 500, NOTE_KEPT = 500 };
+enum { SUBJECT_KEPT = 512, DETAIL_KEPT = 500, NOTE_KEPT = 500 };
 
 /* As much of a text as an alert keeps, in one line and without cutting a character. */
 static const char *keep(struct ax_ctx *ctx, const char *text, size_t most)

@@ -116,3 +116,11 @@ bool ax_target_port_is_plain(int port)
 	}
 	return port == 80 || port == 443 || (port >= 1024 && port <= 65535);
 }
+
+bool ax_target_allowed(const uint8_t *address, unsigned size, bool listed, bool loopback_open, bool plain_port)
+{
+	enum ax_target target = ax_target_judge(address, size);
+	if (target == AX_TARGET_NEVER)
+		return false;
+	return listed || (target == AX_TARGET_LOOPBACK && loopback_open) || (target == AX_TARGET_PUBLIC && plain_port);
+}

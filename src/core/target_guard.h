@@ -21,4 +21,8 @@ enum ax_target ax_target_judge(const uint8_t *address, unsigned size);
  * an allow-list entry. */
 bool ax_target_port_is_plain(int port);
 
+/* True when a call may go to the address: it is listed; or it is this machine and `loopback_open`; or it is public and
+ * on a plain port. What no list allows is never allowed. */
+bool ax_target_allowed(const uint8_t *address, unsigned size, bool listed, bool loopback_open, bool plain_port);
+
 #endif

@@ -303,9 +303,12 @@ enum ax_status ax_get_live(struct ax_call *c, struct ax_err *err)
 /* Second half, in the loop thread, whose numbers they are (see front.c). */
 enum ax_status ax_get_metrics(struct ax_call *c, struct ax_err *err)
 {
-	int64_t *counts = ax_alloc(&c->arena, 32 * sizeof *counts);
+	struct ax_stored_counts *counts = ax_alloc(&c->arena, sizeof *counts);
 	c->memo = counts;
-	return c->tx->ops->run_counts(c->tx, INT64_MAX, counts, err);
+	enum ax_status status = c->tx->ops->run_counts(c->tx, INT64_MAX, counts->runs, err);
+	if (status == AX_OK)
+		status = c->tx->ops->alert_counts(c->tx, counts->alerts, err);
+	return status == AX_OK ? c->tx->ops->deliveries_pending(c->tx, &counts->deliveries, err) : status;
 }
 
 static enum ax_status health(struct ax_call *c, bool ready)

@@ -141,8 +141,8 @@ static enum ax_status read_paths(const char *const values[OPT_MAX], struct ax_co
 	if (strcmp(values[OPT_queue], "embedded") != 0)
 		return refuse(err, OPT_queue, "must be embedded");
 
-	static const int files[] = { OPT_tls_cert, OPT_tls_key, OPT_client_ca, OPT_zoneinfo };
-	char *const to[] = { ret->tls_cert, ret->tls_key, ret->client_ca, ret->zoneinfo };
+	static const int files[] = { OPT_tls_cert, OPT_tls_key, OPT_client_ca, OPT_zoneinfo, OPT_alert_ca };
+	char *const to[] = { ret->tls_cert, ret->tls_key, ret->client_ca, ret->zoneinfo, ret->alert_ca };
 	for (size_t i = 0; i < AX_COUNT(files); i++)
 		if (!copy(to[i], sizeof ret->tls_cert, values[files[i]]))
 			return refuse(err, files[i], "is too long");
@@ -152,6 +152,23 @@ static enum ax_status read_paths(const char *const values[OPT_MAX], struct ax_co
 	if (ret->client_ca[0] != '\0' && ret->tls_cert[0] == '\0')
 		return refuse(err, OPT_client_ca, "needs --tls-cert and --tls-key");
 	return AX_OK;
+}
+
+static enum ax_status read_alert_allow(const char *text, struct ax_config *ret, struct ax_err *err)
+{
+	if (!copy(ret->alert_allow, sizeof ret->alert_allow, text))
+		return refuse(err, OPT_alert_allow, "is too long");
+	int n = 0;
+	for (const char *p = text + strspn(text, ", "); *p != '\0'; p += strspn(p, ", "), n++) {
+		size_t len = strcspn(p, ", ");
+		const char *colon = memrchr(p, ':', len);
+		int64_t port;
+		if (colon == NULL || colon == p ||
+			!ax_parse_i64(colon + 1, (size_t)(p + len - colon - 1), 1, 65535, &port))
+			return refuse(err, OPT_alert_allow, "must be HOST:PORT, such as mail.internal:25 or [::1]:25");
+		p += len;
+	}
+	return n > AX_ALERT_ALLOW_MAX ? refuse(err, OPT_alert_allow, "names too many targets") : AX_OK;
 }
 
 /* What may not go together. */
@@ -191,6 +208,8 @@ enum ax_status ax_config_read(
 	status = read_listen(listen, ret, err);
 	if (status == AX_OK)
 		status = read_paths(values, ret, err);
+	if (status == AX_OK)
+		status = read_alert_allow(values[OPT_alert_allow], ret, err);
 	if (status != AX_OK)
 		return status;
 

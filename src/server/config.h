@@ -11,6 +11,8 @@
 
 enum ax_config_action { AX_CONFIG_SERVE, AX_CONFIG_HELP, AX_CONFIG_VERSION, AX_CONFIG_PRINT_STATE_MACHINE };
 
+enum { AX_ALERT_ALLOW_MAX = 64 };
+
 struct ax_config {
 	enum ax_config_action action;
 	char address[64]; /* numeric */
@@ -18,6 +20,8 @@ struct ax_config {
 	char state_dir[3500];
 	char store_path[3600]; /* of the SQLite file */
 	char tls_cert[1024], tls_key[1024], client_ca[1024], zoneinfo[1024];
+	char alert_allow[4096]; /* "host:port,…" */
+	char alert_ca[1024];
 	bool dev;
 	bool insecure_http;
 	bool loopback; /* the address is one */

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "core/alert.h"
 #include "server/server.h"
 
 static const int64_t bounds_ms[AX_HISTOGRAM_BUCKETS] = { 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000,
@@ -90,14 +91,27 @@ static void http(struct ax_buf *out, struct ax_server *server)
 		ax_buf_printf(out, "ax_http_answers_total{class=\"%dxx\"} %" PRIu64 "\n", i, m->answers[i]);
 }
 
-void ax_metrics_print(struct ax_server *server, const int64_t live[32], struct ax_buf *out)
+static void alerts(struct ax_buf *out, const struct ax_metrics *m, const struct ax_stored_counts *stored)
+{
+	head(out, "ax_alerts_open", "gauge", "Open alerts by rule.");
+	for (int rule = 1; rule < AX_ALERT_RULES; rule++)
+		ax_buf_printf(out, "ax_alerts_open{rule=\"%s\"} %" PRId64 "\n",
+			ax_alert_rule_name((enum ax_alert_rule)rule), stored->alerts[rule]);
+	one(out, "ax_alert_deliveries_pending", "gauge", "Messages of alerts that wait to be sent.",
+		(double)stored->deliveries);
+	counter(out, "ax_alert_deliveries_sent_total", "Messages of alerts that arrived.", m->alerts_sent);
+	counter(out, "ax_alert_tries_failed_total", "Tries to send a message of an alert that failed.",
+		m->alerts_failed);
+}
+
+void ax_metrics_print(struct ax_server *server, const struct ax_stored_counts *stored, struct ax_buf *out)
 {
 	const struct ax_metrics *m = &server->metrics;
 	int64_t mono = ax_mono_ms(&server->clock.port);
 	counter(out, "ax_fires_total", "Runs born from a schedule.", m->fires);
 	histogram(out, "ax_fire_lateness_seconds", "Birth of a scheduled run after its due time.", &m->lateness);
 	histogram(out, "ax_given_lateness_seconds", "First claim by a worker after the due time.", &m->given);
-	by_state(out, m, live);
+	by_state(out, m, stored->runs);
 	counter(out, "ax_dispatched_total", "Runs given to workers.", m->dispatched);
 	one(out, "ax_parked_polls", "gauge", "Workers waiting for runs.", server->polls.n);
 	one(out, "ax_queue_depth", "gauge", "Errands that wait for the writing thread.",
@@ -109,6 +123,7 @@ void ax_metrics_print(struct ax_server *server, const int64_t live[32], struct a
 	counter(out, "ax_commit_failures_total", "Transactions that failed.", m->commit_failures);
 	counter(out, "ax_errands_total", "Errands of the writing thread.", m->errands);
 	histogram(out, "ax_commit_seconds", "Time of one commit.", &m->commit);
+	alerts(out, m, stored);
 	http(out, server);
 	one(out, "ax_start_time_seconds", "gauge", "When this server started.", (double)server->start_time / 1000);
 }

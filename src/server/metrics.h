@@ -23,20 +23,28 @@ struct ax_metrics {
 	_Atomic uint64_t commits, commit_failures, errands;
 	_Atomic uint64_t dispatched; /* runs given out */
 	_Atomic uint64_t refused_busy;
-	_Atomic uint64_t answers[6];  /* by hundred: 2 = 2xx */
-	_Atomic int64_t tick_ms;      /* mono of the last tick that succeeded */
-	_Atomic int64_t commit_ms;    /* mono of the last commit that succeeded */
-	struct ax_histogram lateness; /* birth of a scheduled run after its due time */
-	struct ax_histogram given;    /* first claim after the due time */
-	struct ax_histogram commit;   /* time of one commit */
+	_Atomic uint64_t alerts_sent, alerts_failed; /* deliveries: arrived, and tries that did not */
+	_Atomic uint64_t answers[6];                 /* by hundred: 2 = 2xx */
+	_Atomic int64_t tick_ms;                     /* mono of the last tick that succeeded */
+	_Atomic int64_t commit_ms;                   /* mono of the last commit that succeeded */
+	struct ax_histogram lateness;                /* birth of a scheduled run after its due time */
+	struct ax_histogram given;                   /* first claim after the due time */
+	struct ax_histogram commit;                  /* time of one commit */
 };
 
 void ax_histogram_add(struct ax_histogram *histogram, int64_t ms);
 /* Sees every change of a run. */
 void ax_metrics_run(struct ax_metrics *metrics, const struct ax_run *run);
 
+/* What is counted in the store. */
+struct ax_stored_counts {
+	int64_t runs[32];   /* live ones by state */
+	int64_t alerts[32]; /* open ones by rule */
+	int64_t deliveries; /* pending */
+};
+
 struct ax_server;
-/* The page in Prometheus' text format. Loop thread. `by_state` counts live runs (from the store). */
-void ax_metrics_print(struct ax_server *server, const int64_t by_state[32], struct ax_buf *out);
+/* The page in Prometheus' text format. Loop thread. */
+void ax_metrics_print(struct ax_server *server, const struct ax_stored_counts *stored, struct ax_buf *out);
 
 #endif

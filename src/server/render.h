@@ -34,6 +34,7 @@ void ax_render_output(struct ax_json *json, const struct ax_output *output);
 AX_MUST_USE enum ax_status ax_render_group(struct ax_call *c, const struct ax_group *group, struct ax_err *err);
 const char *ax_worker_state(const struct ax_worker *worker, int64_t now);
 void ax_render_worker(struct ax_call *c, const struct ax_worker *worker, const struct ax_worker_groups *groups);
+void ax_render_delivery(struct ax_call *c, const struct ax_delivery *delivery); /* api_alerts.c */
 void ax_render_token(struct ax_json *json, const struct ax_token *token, const char *secret);
 
 #endif

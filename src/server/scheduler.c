@@ -219,6 +219,7 @@ static void on_timer(uv_poll_t *poll, int status, int events)
 	}
 	arm(server, 0);
 	ax_scheduler_look(server);
+	ax_alerter_look(server);
 }
 
 enum ax_status ax_scheduler_start(struct ax_server *server, struct ax_err *err)

@@ -15,6 +15,7 @@
 #include "port/log.h"
 #include "port/rand.h"
 #include "port/zones.h"
+#include "server/alerter.h"
 #include "server/config.h"
 #include "server/dev.h"
 #include "server/hints.h"
@@ -42,6 +43,7 @@ struct ax_server {
 	struct ax_threads threads;
 	struct ax_metrics metrics; /* any thread */
 	struct ax_scheduler scheduler;
+	struct ax_alerter alerter;
 	struct ax_polls polls;
 	struct ax_live live;
 	struct ax_login_limit *logins;

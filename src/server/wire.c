@@ -124,6 +124,7 @@ enum ax_status ax_server_start(struct ax_server *server, const struct ax_config 
 	if (status != AX_OK)
 		return status;
 	ax_threads_start(server);
+	ax_alerter_start(server);
 	status = ax_scheduler_start(server, err);
 	if (status != AX_OK)
 		return status;
@@ -142,10 +143,14 @@ static void close_handle(uv_handle_t *handle, void *user)
 		uv_close(handle, NULL);
 }
 
+static void alerts_drained(struct ax_server *server)
+{
+	uv_stop(&server->loop);
+}
+
 static void drained(void *user)
 {
-	struct ax_server *server = user;
-	uv_stop(&server->loop);
+	ax_alerter_drain(user, alerts_drained);
 }
 
 static void drain(struct ax_server *server)
@@ -183,6 +188,7 @@ void ax_server_close(struct ax_server *server)
 		ax_server_stop(server);
 		uv_run(&server->loop, UV_RUN_DEFAULT);
 	}
+	ax_alerter_close(server);
 	ax_threads_stop(server);
 	ax_lanes_flush(&server->lanes); /* answers nobody waits for any more, but whose memory is to be freed */
 	ax_scheduler_stop(server);

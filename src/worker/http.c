@@ -11,6 +11,7 @@
 #include <utlist.h>
 #include "adapters/curl/curl_loop.h"
 #include "adapters/curl/resolver.h"
+#include "adapters/curl/url_target.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -35,7 +36,7 @@ struct call {
 	struct axw_attempt *attempt;
 	struct ax_arena arena;
 	struct http_spec spec;
-	struct http_target target;
+	struct ax_url_target target;
 	int hops_left;
 	struct ax_resolve *resolve;
 	CURL *easy;
@@ -123,7 +124,7 @@ static void finish_by_error(struct call *c, CURLcode code)
 
 static void begin_hop(struct call *c, const char *url);
 
-static bool same_origin(const struct http_target *a, const struct http_target *b)
+static bool same_origin(const struct ax_url_target *a, const struct ax_url_target *b)
 {
 	return a->tls == b->tls && a->port == b->port && strcasecmp(a->host, b->host) == 0;
 }
@@ -318,8 +319,8 @@ static void resolved(const struct ax_address *addresses, int n, void *user)
 static void begin_hop(struct call *c, const char *url)
 {
 	struct ax_err err;
-	struct http_target before = c->target;
-	enum ax_status st = http_target_read(url, &c->arena, &c->target, &err);
+	struct ax_url_target before = c->target;
+	enum ax_status st = ax_url_target_read(url, &c->arena, &c->target, &err);
 	if (st != AX_OK) {
 		finish(c, AXW_REFUSED, 0, err.msg);
 		return;
@@ -390,8 +391,8 @@ static void note_own_ports(struct http *h, const char *servers)
 	char *copy = ax_strdup(&arena, servers);
 	struct ax_err err;
 	for (char *save, *url = strtok_r(copy, ", ", &save); url; url = strtok_r(NULL, ", ", &save)) {
-		struct http_target target;
-		if (h->n_ours < SERVERS_MAX && http_target_read(url, &arena, &target, &err) == AX_OK)
+		struct ax_url_target target;
+		if (h->n_ours < SERVERS_MAX && ax_url_target_read(url, &arena, &target, &err) == AX_OK)
 			h->ours[h->n_ours++] = target.port;
 	}
 	ax_arena_done(&arena);

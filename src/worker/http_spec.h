@@ -1,7 +1,7 @@
 #ifndef AX_WORKER_HTTP_SPEC_H
 #define AX_WORKER_HTTP_SPEC_H
 
-/* What an HTTP task asks for, and where a URL leads. */
+/* What an HTTP task asks for. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -30,16 +30,5 @@ struct http_spec {
 /* Reads the task's `param`; everything lives in the arena. */
 enum ax_status http_spec_read(
 	const char *param, struct ax_arena *arena, struct http_spec *ret_spec, struct ax_err *err);
-
-struct http_target {
-	const char *url;  /* as it will be called, without fragment */
-	const char *host; /* ASCII, without brackets */
-	bool tls;
-	int port;
-};
-
-/* Takes a URL apart and refuses what leaves room for two readings. */
-enum ax_status http_target_read(
-	const char *url, struct ax_arena *arena, struct http_target *ret_target, struct ax_err *err);
 
 #endif

@@ -6,11 +6,11 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 
+#include "adapters/curl/url_target.h"
 #include "base/arena.h"
 #include "base/attr.h"
 #include "core/target_guard.h"
 #include "worker/http.h"
-#include "worker/http_spec.h"
 
 #define NEVER AX_TARGET_NEVER
 #define PRIVATE AX_TARGET_PRIVATE
@@ -155,9 +155,9 @@ static void test_urls_are_read_one_way(void **state)
 	};
 	struct ax_arena arena = { 0 };
 	for (size_t i = 0; i < AX_COUNT(cases); i++) {
-		struct http_target target;
+		struct ax_url_target target;
 		struct ax_err err;
-		enum ax_status st = http_target_read(cases[i].url, &arena, &target, &err);
+		enum ax_status st = ax_url_target_read(cases[i].url, &arena, &target, &err);
 		if ((st == AX_OK) != (cases[i].host != NULL))
 			fail_msg("'%s' is %s", cases[i].url, st == AX_OK ? target.host : err.msg);
 		if (st == AX_OK) {
