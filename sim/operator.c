@@ -259,7 +259,7 @@ static void act_on_run(struct sim *sim, int64_t gid)
 		(void)!ax_run_retry_now(ctx, gid, &run, NULL);
 		break;
 	case 3:
-		(void)!ax_run_rerun(ctx, gid, "", &run, NULL);
+		(void)!ax_run_rerun(ctx, gid, "", sim_between(sim, 0, 1) == 0, &run, NULL);
 		break;
 	default:
 		(void)!ax_run_resolve_missed(

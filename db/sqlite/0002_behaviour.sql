@@ -308,3 +308,28 @@ CREATE TABLE ax_canary (
   ended_by TEXT NOT NULL,
   reason TEXT NOT NULL
 ) STRICT;
+-- Shards and broadcasts: a parent (shard 0) and its shards.
+
+ALTER TABLE ax_task ADD COLUMN shard_count INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN broadcast INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_version ADD COLUMN shard_count INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_version ADD COLUMN broadcast INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_log ADD COLUMN shard_total INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_log ADD COLUMN spread INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_log ADD COLUMN parent INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_log ADD COLUMN failed_only INTEGER NOT NULL DEFAULT 0;
+-- Lists, counts, the overlap rule, the audit and retention see parents and plain runs, never shards.
+DROP INDEX ax_task_log_open;
+DROP INDEX ax_task_log_live;
+DROP INDEX ax_task_log_history;
+DROP INDEX ax_task_log_ended;
+CREATE INDEX ax_task_log_open ON ax_task_log (gid, status) WHERE status < 10 AND shard = 0;
+CREATE INDEX ax_task_log_live ON ax_task_log (task_id, gid, hold) WHERE status >= 1 AND status <= 4 AND shard = 0;
+CREATE INDEX ax_task_log_history ON ax_task_log (task_id, gid) WHERE shard = 0;
+CREATE INDEX ax_task_log_ended ON ax_task_log (end_time, gid, status) WHERE status >= 10 AND shard = 0;
+CREATE INDEX ax_task_log_page ON ax_task_log (gid) WHERE shard = 0;
+-- The shards of a parent, and those that have not ended.
+CREATE INDEX ax_task_log_shards ON ax_task_log (parent, gid, status) WHERE parent > 0;
+CREATE INDEX ax_task_log_shards_live ON ax_task_log (parent, gid) WHERE parent > 0 AND status < 10;
+-- Waiting runs that the sweeper looks at.
+CREATE INDEX ax_task_log_looked ON ax_task_log (deadline_time, gid) WHERE status = 1 AND deadline_time > 0;

@@ -5,6 +5,8 @@
 #include "app/alert_rules.h"
 #include "app/canary.h"
 #include "app/overlap.h"
+#include "app/run_def.h"
+#include "app/shard_set.h"
 #include "core/limits.h"
 #include "core/watch.h"
 
@@ -32,6 +34,7 @@ static enum ax_status raise_mark(struct ax_tx *tx, void *arg, struct ax_err *err
 
 enum ax_status ax_gids_ensure(struct ax_ctx *ctx, struct ax_err *err)
 {
+	ctx->shards_left = AX_SHARDS_STEP;
 	struct ax_gid_mark mark = {
 		.ctx = ctx,
 		.high_ms = ax_gid_need(&ctx->gids, ax_now_ms(ctx->clock), GIDS_PER_TRANSACTION),
@@ -71,6 +74,10 @@ struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum a
 		.executor_key = task->def.executor_key,
 		.kind = kind,
 		.fire_key = key[0] != '\0' ? key : ax_sprintf(ctx->arena, "%" PRId64, gid),
+		.shard_total = task->def.shard_count,
+		.spread = task->def.broadcast       ? AX_SPREAD_BROADCAST
+			: task->def.shard_count > 0 ? AX_SPREAD_SHARDS
+						    : AX_SPREAD_NONE,
 		.reason = "",
 		.version = task->version,
 		.trigger_time = trigger_time,
@@ -92,7 +99,7 @@ struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum a
 
 static enum ax_status store_new(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
 {
-	AX_ASSERT(ax_run_may_begin_as(run->status));
+	AX_ASSERT(ax_run_may_begin_as(run->status, ax_run_is_parent(run)));
 	enum ax_status status = tx->ops->run_insert(tx, run, err);
 	if (status != AX_OK)
 		return status;
@@ -102,15 +109,88 @@ static enum ax_status store_new(struct ax_ctx *ctx, struct ax_tx *tx, const stru
 	return AX_OK;
 }
 
+static struct ax_run make_shard(
+	struct ax_ctx *ctx, const struct ax_run *parent, int64_t shard, const char *worker, int64_t now)
+{
+	struct ax_run run = {
+		.gid = ax_gid_next(&ctx->gids, now),
+		.task_id = parent->task_id,
+		.group_key = parent->group_key,
+		.executor_key = parent->executor_key,
+		.kind = parent->kind,
+		.fire_key = parent->fire_key,
+		.shard = shard,
+		.shard_total = parent->shard_total,
+		.spread = parent->spread,
+		.parent = parent->gid,
+		.status = AX_RUN_WAITING,
+		.reason = "",
+		.version = parent->version,
+		.trigger_time = parent->trigger_time,
+		.create_time = now,
+		.rank = parent->rank,
+		.priority = parent->priority,
+		.worker = worker,
+		.incarnation = "",
+		.result_msg = "",
+		.result = "",
+		.params = "", /* the parent's, which are not stored a thousand times */
+		.trace_id = parent->trace_id,
+		.progress_msg = "",
+		.progress_percent = -1,
+		.rerun_of = parent->rerun_of,
+		.made_up = parent->made_up,
+	};
+	ax_hold_set(&run, AX_HOLD_NONE, now);
+	return run;
+}
+
+enum ax_status ax_run_add_shards(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *parent,
+	const struct ax_shard_plan *plan, int64_t now, struct ax_err *err)
+{
+	enum ax_status status = AX_OK;
+	for (int i = 0; status == AX_OK && i < plan->n; i++) {
+		struct ax_run run = make_shard(ctx, parent, plan->at[i].shard, plan->at[i].worker, now);
+		status = store_new(ctx, tx, &run, err);
+	}
+	if (status == AX_EXISTS) /* the parent's key is its own, and so are theirs */
+		return ax_fail(err, AX_BROKEN, "shard", "run %" PRId64 " has shards already", parent->gid);
+	return status;
+}
+
+/* A parent that nothing holds. */
+static enum ax_status add_parent(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, struct ax_err *err)
+{
+	struct ax_shard_plan plan;
+	struct ax_task_def def;
+	int64_t now = run->create_time;
+	enum ax_status status = ax_shard_plan(ctx, tx, run, now, &plan, err);
+	if (status != AX_OK)
+		return status;
+	run->deadline_time = plan.look_time;
+	if (plan.look_time != 0)
+		return store_new(ctx, tx, run, err);
+	status = ax_run_def(tx, run, &def, err);
+	if (status != AX_OK)
+		return status;
+	run->status = AX_RUN_RUNNING;
+	run->shard_total = plan.total;
+	ax_parent_begin(run, &def, now);
+	status = store_new(ctx, tx, run, err);
+	return status == AX_OK ? ax_run_add_shards(ctx, tx, run, &plan, now, err) : status;
+}
+
 enum ax_status ax_run_add_due(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
 	bool room, struct ax_err *err)
 {
 	run->status = AX_RUN_WAITING;
 	if (run->made_up) /* its time is past, and a person chose this one */
 		run->must_end_time = run->watch_time = 0;
-	run->hold = ax_hold_of(task, run, room);
+	ax_hold_set(run, ax_hold_of(task, run, room), run->create_time);
 	enum ax_status status = ax_canary_choose(tx, task, run, err);
-	return status == AX_OK ? store_new(ctx, tx, run, err) : status;
+	if (status != AX_OK)
+		return status;
+	return run->hold == AX_HOLD_SPREAD ? add_parent(ctx, tx, run, err) : store_new(ctx, tx, run, err);
 }
 
 enum ax_status ax_run_add_waiting(

@@ -6,7 +6,7 @@
 
 #include "app/ctx.h"
 
-/* Makes sure that enough gids can be made in the next transaction. Call before it, in none. */
+/* Makes sure that enough gids and shards can be made in the next transaction. Call before it, in none. */
 enum ax_status ax_gids_ensure(struct ax_ctx *ctx, struct ax_err *err);
 
 /* A run of the task with every column set, not yet stored: state and hold are the caller's. `key` "" = its own gid. */
@@ -15,7 +15,8 @@ struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum a
 
 /* All of these: AX_EXISTS when the run's key was used. */
 
-/* Stores a run that is due now, WAITING, or held by overlap or pause. */
+/* Stores a run that is due now: WAITING, or held by overlap or pause. A parent that nothing holds is stored as RUNNING,
+ * with its shards, or waits for them to be made. */
 enum ax_status ax_run_add_waiting(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run, struct ax_err *err);
 
@@ -26,6 +27,11 @@ enum ax_status ax_run_add_due(struct ax_ctx *ctx, struct ax_tx *tx, const struct
 /* Stores a run that is due at its trigger_time. */
 enum ax_status ax_run_add_pending(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run, struct ax_err *err);
+
+/* Stores the shards of a parent that is RUNNING: due now. */
+struct ax_shard_plan;
+enum ax_status ax_run_add_shards(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *parent,
+	const struct ax_shard_plan *plan, int64_t now, struct ax_err *err);
 
 /* Stores a run that is over the moment it is written: SKIPPED or MISSED. */
 enum ax_status ax_run_add_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,

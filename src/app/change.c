@@ -9,6 +9,7 @@
 #include "app/failures.h"
 #include "app/run_def.h"
 #include "app/schedule_next.h"
+#include "app/shard_set.h"
 #include "app/watch.h"
 #include "core/limits.h"
 #include "core/retry.h"
@@ -83,12 +84,14 @@ static enum ax_status enter_state(struct ax_ctx *ctx, struct ax_tx *tx, struct a
 	int64_t now, struct ax_err *err)
 {
 	struct ax_task_def def;
+	enum ax_hold hold;
 	enum ax_status status;
 	switch (run->status) {
 	case AX_RUN_WAITING:
-		run->deadline_time = 0;
-		run->limit_time = 0;
-		return find_hold(tx, run, from, &run->hold, err);
+		status = find_hold(tx, run, from, &hold, err);
+		if (status == AX_OK)
+			ax_hold_set(run, hold, now);
+		return status;
 	case AX_RUN_DISPATCHED:
 		if (from == AX_RUN_WAITING)
 			begin_claim(run, now);
@@ -97,7 +100,9 @@ static enum ax_status enter_state(struct ax_ctx *ctx, struct ax_tx *tx, struct a
 		if (from == AX_RUN_RUNNING)
 			return AX_OK;
 		status = ax_run_def(tx, run, &def, err);
-		if (status == AX_OK)
+		if (status == AX_OK && ax_run_is_parent(run))
+			ax_parent_begin(run, &def, now);
+		else if (status == AX_OK)
 			begin_running(run, &def, now);
 		return status;
 	case AX_RUN_RETRYING:
@@ -162,7 +167,7 @@ static enum ax_status after_end(
 	if (status == AX_OK)
 		status = ax_alert_run_ended(ctx, tx, &task, run, now, err);
 	if (status == AX_OK)
-		status = ax_release_held(ctx, tx, &task, err);
+		status = ax_release_held(ctx, tx, &task, now, err);
 	if (status == AX_OK)
 		status = ax_schedule_after(ctx, tx, &task, now, err);
 	ctx->notify->ops->task_changed(ctx->notify, task.id);
@@ -198,7 +203,8 @@ enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run
 	int64_t now, struct ax_err *err)
 {
 	struct ax_run_step step = ax_run_step(run->status, change->event);
-	if (!step.allowed)
+	unsigned not_its_own = ax_run_is_parent(run) ? AX_FX_TAKE | AX_FX_GIVE : AX_FX_PARENT;
+	if (!step.allowed || (step.effects & not_its_own))
 		return ax_fail(err, AX_CONFLICT, "status", "a run that is %s does not take %s",
 			ax_run_state_name(run->status), ax_run_event_name(change->event));
 	enum ax_run_state from = run->status;
@@ -225,7 +231,8 @@ enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run
 	if (status == AX_OK && (step.effects & AX_FX_TAKE))
 		status = take_quota(tx, run, err);
 	if (status == AX_OK && (step.effects & AX_FX_END))
-		status = after_end(ctx, tx, run, now, err);
+		status = run->parent != 0 ? ax_change_parent(ctx, tx, run->parent, now, err)
+					  : after_end(ctx, tx, run, now, err);
 	if (status == AX_OK && (step.effects & AX_FX_GIVE))
 		status = give_back_quota(ctx, tx, run, err);
 	if (status != AX_OK)
@@ -233,6 +240,20 @@ enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run
 	ctx->notify->ops->run_changed(ctx->notify, run);
 	if (run->status == AX_RUN_WAITING || (step.effects & AX_FX_ASK))
 		ctx->notify->ops->group_ready(ctx->notify, run->group_key);
+	return AX_OK;
+}
+
+enum ax_status ax_change_parent(struct ax_ctx *ctx, struct ax_tx *tx, int64_t gid, int64_t now, struct ax_err *err)
+{
+	struct ax_run parent;
+	struct ax_parent_end end;
+	enum ax_status status = ax_parent_judge(ctx, tx, gid, &parent, &end, err);
+	if (status != AX_OK)
+		return status;
+	const struct ax_change change = { .event = end.event, .reason = end.reason };
+	if (end.over)
+		return ax_change_run(ctx, tx, &parent, &change, now, err);
+	ctx->notify->ops->run_changed(ctx->notify, &parent); /* its progress */
 	return AX_OK;
 }
 
@@ -312,16 +333,41 @@ enum ax_status ax_change_lost(
 	return lose(ctx, tx, run, how, now, err);
 }
 
+/* The shards of a parent that was asked to stop. It may end with them, and is read anew. */
+static enum ax_status cancel_shards(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *parent, int64_t now, struct ax_err *err)
+{
+	struct ax_runs live;
+	enum ax_status status = tx->ops->shards(tx, parent->gid, true, 0, INT32_MAX, &live, err);
+	for (int i = 0; status == AX_OK && i < live.n; i++) {
+		live.at[i].result_msg = parent->result_msg;
+		if (live.at[i].cancel == AX_CANCEL_NONE)
+			status = ax_cancel_run(ctx, tx, &live.at[i], parent->reason, now, err);
+	}
+	return status == AX_OK ? tx->ops->run_get(tx, parent->gid, true, parent, err) : status;
+}
+
+enum ax_status ax_cancel_run(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const char *reason, int64_t now, struct ax_err *err)
+{
+	struct ax_change cancel = { .event = AX_EV_CANCEL, .reason = reason };
+	if (!ax_run_is_given_out(run->status)) /* nobody has to stop anything */
+		run->cancel = AX_CANCEL_STOPPED;
+	enum ax_status status = ax_change_run(ctx, tx, run, &cancel, now, err);
+	if (status == AX_OK && ax_run_is_parent(run) && !ax_run_is_terminal(run->status))
+		status = cancel_shards(ctx, tx, run, now, err);
+	return status;
+}
+
 enum ax_status ax_cancel_runs(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_runs *runs, const char *reason, int64_t now, struct ax_err *err)
 {
-	struct ax_change cancel = { .event = AX_EV_CANCEL, .reason = reason };
 	enum ax_status status = AX_OK;
 	for (int i = 0; status == AX_OK && i < runs->n; i++) {
 		struct ax_run *run = &runs->at[i];
 		status = tx->ops->run_get(tx, run->gid, true, run, err);
 		if (status == AX_OK && !ax_run_is_terminal(run->status) && run->cancel == AX_CANCEL_NONE)
-			status = ax_change_run(ctx, tx, run, &cancel, now, err);
+			status = ax_cancel_run(ctx, tx, run, reason, now, err);
 	}
 	return status;
 }

@@ -37,6 +37,14 @@ enum ax_status ax_change_lost(
 enum ax_status ax_run_admit(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
 	struct ax_fate *fate, int64_t now, struct ax_err *err);
 
+/* A shard of this parent has ended: so does the parent when it was the last. As SUCCESS when all did; as CANCELLED when
+ * it was cancelled itself; otherwise as FAILED when a shard FAILED, else as TIMEOUT when one did, else as CANCELLED. */
+enum ax_status ax_change_parent(struct ax_ctx *ctx, struct ax_tx *tx, int64_t gid, int64_t now, struct ax_err *err);
+
+/* Cancels a run that has not ended, and the shards of a parent. */
+enum ax_status ax_cancel_run(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const char *reason, int64_t now, struct ax_err *err);
+
 /* Cancels those of the runs that have not ended and were not asked before. Each row is read again: the end of one may
  * have let another go. */
 enum ax_status ax_cancel_runs(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_runs *runs, const char *reason,

@@ -30,6 +30,9 @@ struct ax_ctx {
 	int64_t stuck_seen_ms;  /* when the rare sweep was made last */
 	int64_t folded_ms;      /* when no failure was left to be counted into its group, last */
 	int64_t alerts_seen_ms; /* when alerts that only time shows were looked for last */
+	/* Shards that this transaction may still make; those of further fires are left to the next look. Only a
+	 * measure against long transactions: set anew before each, and never wrong. */
+	int64_t shards_left;
 };
 
 #endif

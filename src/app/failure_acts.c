@@ -103,7 +103,8 @@ static enum ax_status run_again(
 		status = tx->ops->task_get(tx, failure->task_id, true, &task, err);
 	if (status == AX_OK)
 		status = ax_run_repeat(again->ctx, tx, &old, &task,
-			ax_sprintf(again->ctx->arena, "retry-all:%" PRId64, failure->gid), due, again->now, &made, err);
+			ax_sprintf(again->ctx->arena, "retry-all:%" PRId64, failure->gid), false, due, again->now,
+			&made, err);
 	return status;
 }
 

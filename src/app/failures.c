@@ -12,7 +12,7 @@ enum { QUIET_RESOLVED_DAYS = 30, QUIET_ANY_DAYS = 90 };
 
 enum ax_status ax_failure_note(struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
 {
-	if (!ax_run_has_failed(run))
+	if (!ax_run_has_failed(run) || run->parent != 0) /* a shard's parent tells of it */
 		return AX_OK;
 	struct ax_fingerprint print = ax_fingerprint_of(run);
 	struct ax_failure failure = ax_failure_of(run, &print);

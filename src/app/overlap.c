@@ -83,10 +83,21 @@ enum ax_hold ax_hold_of(const struct ax_task *task, const struct ax_run *run, bo
 {
 	if (!room)
 		return AX_HOLD_OVERLAP;
-	return task->status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL ? AX_HOLD_PAUSED : AX_HOLD_NONE;
+	if (task->status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL)
+		return AX_HOLD_PAUSED;
+	return ax_run_is_parent(run) ? AX_HOLD_SPREAD : AX_HOLD_NONE;
 }
 
-enum ax_status ax_release_held(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
+void ax_hold_set(struct ax_run *run, enum ax_hold hold, int64_t now)
+{
+	bool watched = hold == AX_HOLD_NONE && ax_run_is_pinned(run);
+	run->hold = hold;
+	run->deadline_time = hold == AX_HOLD_SPREAD ? now : watched ? now + AX_LEASE_MS : 0;
+	run->limit_time = 0;
+}
+
+enum ax_status ax_release_held(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err)
 {
 	struct ax_runs held;
 	enum ax_status status = tx->ops->runs_held(tx, task->id, AX_BATCH, &held, err);
@@ -96,7 +107,7 @@ enum ax_status ax_release_held(struct ax_ctx *ctx, struct ax_tx *tx, const struc
 		status = ax_overlap_room(tx, task, &room, err);
 		if (status != AX_OK || !room)
 			return status;
-		run->hold = ax_hold_of(task, run, true);
+		ax_hold_set(run, ax_hold_of(task, run, true), now);
 		status = tx->ops->run_update(tx, run, run->rev, err);
 		ctx->notify->ops->run_changed(ctx->notify, run);
 		ctx->notify->ops->group_ready(ctx->notify, run->group_key);

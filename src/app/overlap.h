@@ -11,8 +11,12 @@
 enum ax_status ax_overlap_room(struct ax_tx *tx, const struct ax_task *task, bool *ret, struct ax_err *err);
 
 /* What keeps a WAITING run from being claimed: the overlap rule when there is no room, else its task's pause. What a
- * person started by hand runs in a paused task too. */
+ * person started by hand runs in a paused task too. A parent is never claimed: its shards are made instead. */
 enum ax_hold ax_hold_of(const struct ax_task *task, const struct ax_run *run, bool room);
+
+/* Sets the hold of a WAITING run, and when the sweeper looks at it: at once to make shards, in time to see that the one
+ * worker it is for is still there. */
+void ax_hold_set(struct ax_run *run, enum ax_hold hold, int64_t now);
 
 enum ax_fate_kind {
 	AX_FATE_RUN,     /* there is room */
@@ -34,6 +38,7 @@ enum ax_status ax_overlap_judge(struct ax_tx *tx, const struct ax_task *task, co
 	struct ax_fate *ret, struct ax_err *err);
 
 /* Lets runs of the task go that the rule held, as many as it allows, oldest first. */
-enum ax_status ax_release_held(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err);
+enum ax_status ax_release_held(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err);
 
 #endif

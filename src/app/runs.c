@@ -16,6 +16,7 @@ struct pass {
 	int64_t gid;
 	const char *text; /* why, note or key */
 	enum ax_missed_action action;
+	bool failed_only;
 	struct ax_run *ret;
 	struct ax_runs *made;
 	int64_t now;
@@ -39,11 +40,8 @@ static enum ax_status cancel(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (ax_run_is_terminal(run->status))
 		return ax_fail(
 			err, AX_CONFLICT, "status", "the run has ended already (%s)", ax_run_state_name(run->status));
-	struct ax_change change = { .event = AX_EV_CANCEL, .reason = "cancelled" };
 	run->result_msg = pass->text;
-	if (!ax_run_is_given_out(run->status)) /* nobody has to stop anything */
-		run->cancel = AX_CANCEL_STOPPED;
-	return ax_change_run(pass->ctx, tx, run, &change, pass->now, err);
+	return ax_cancel_run(pass->ctx, tx, run, "cancelled", pass->now, err);
 }
 
 enum ax_status ax_run_cancel(struct ax_ctx *ctx, int64_t gid, const char *why, struct ax_run *ret, struct ax_err *err)
@@ -52,11 +50,31 @@ enum ax_status ax_run_cancel(struct ax_ctx *ctx, int64_t gid, const char *why, s
 	return ax_store_run(ctx->store, ctx->arena, cancel, &pass, err);
 }
 
+/* Of a parent, every shard that waits for its next try. */
+static enum ax_status retry_shards(struct pass *pass, struct ax_tx *tx, struct ax_err *err)
+{
+	static const struct ax_change change = { .event = AX_EV_RETRY_NOW, .reason = "" };
+	struct ax_runs live;
+	int n = 0;
+	enum ax_status status = tx->ops->shards(tx, pass->gid, true, 0, INT32_MAX, &live, err);
+	for (int i = 0; status == AX_OK && i < live.n; i++) {
+		if (live.at[i].status != AX_RUN_RETRYING)
+			continue;
+		status = ax_change_run(pass->ctx, tx, &live.at[i], &change, pass->now, err);
+		n++;
+	}
+	if (status == AX_OK && n == 0)
+		return ax_fail(err, AX_CONFLICT, "status", "none of the run's shards is RETRYING");
+	return status;
+}
+
 static enum ax_status retry_now(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	static const struct ax_change change = { .event = AX_EV_RETRY_NOW, .reason = "" };
 	struct pass *pass = arg;
 	enum ax_status status = open_run(tx, pass->gid, pass->ret, err);
+	if (status == AX_OK && ax_run_is_parent(pass->ret) && pass->ret->status == AX_RUN_RUNNING)
+		return retry_shards(pass, tx, err);
 	if (status == AX_OK && pass->ret->status != AX_RUN_RETRYING)
 		return ax_fail(err, AX_CONFLICT, "status",
 			"only a run that is RETRYING can be retried now; this one is %s%s",
@@ -80,16 +98,39 @@ static enum ax_status open_task(struct ax_tx *tx, int64_t id, struct ax_task *re
 }
 
 enum ax_status ax_run_repeat(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *old, const struct ax_task *task,
-	const char *key, int64_t due, int64_t now, struct ax_run *ret, struct ax_err *err)
+	const char *key, bool failed_only, int64_t due, int64_t now, struct ax_run *ret, struct ax_err *err)
 {
 	struct ax_run run = ax_run_make(ctx, task, AX_KIND_MANUAL, key, due, now);
 	run.params = old->params;
 	run.rerun_of = old->gid;
+	if (failed_only) { /* numbers and workers stay what they were, whatever the task is now */
+		run.failed_only = true;
+		run.spread = old->spread;
+		run.shard_total = old->shard_total;
+	}
 	enum ax_status status = due <= now ? ax_run_add_waiting(ctx, tx, task, &run, err)
 					   : ax_run_add_pending(ctx, tx, task, &run, err);
 	if (status == AX_OK)
 		status = ax_failure_rerun(tx, old->gid, run.gid, err);
 	*ret = run;
+	return status;
+}
+
+/* May this ended run be run again in that way? */
+static enum ax_status check_rerun(struct pass *pass, struct ax_tx *tx, const struct ax_run *old, struct ax_err *err)
+{
+	int64_t by_state[32], failed = 0;
+	if (old->parent != 0)
+		return ax_fail(err, AX_CONFLICT, "gid",
+			"this is shard %" PRId64 " of run %" PRId64 "; rerun that one, with failed_only if need be",
+			old->shard, old->parent);
+	if (!pass->failed_only)
+		return AX_OK;
+	enum ax_status status = tx->ops->shard_counts(tx, old->gid, by_state, err);
+	for (int state = 0; state < 32; state++)
+		failed += status == AX_OK && state != AX_RUN_SUCCESS ? by_state[state] : 0;
+	if (status == AX_OK && failed == 0)
+		return ax_fail(err, AX_CONFLICT, "failed_only", "the run has no shard that did not succeed");
 	return status;
 }
 
@@ -103,6 +144,8 @@ static enum ax_status rerun(struct ax_tx *tx, void *arg, struct ax_err *err)
 		return ax_fail(err, AX_CONFLICT, "status", "the run has not ended (%s); cancel it, or wait",
 			ax_run_state_name(old.status));
 	if (status == AX_OK)
+		status = check_rerun(pass, tx, &old, err);
+	if (status == AX_OK)
 		status = open_task(tx, old.task_id, &task, err);
 	if (status == AX_OK && pass->text[0] != '\0') {
 		status = tx->ops->run_find(tx, task.id, AX_KIND_MANUAL, pass->text, 0, pass->ret, err);
@@ -112,12 +155,21 @@ static enum ax_status rerun(struct ax_tx *tx, void *arg, struct ax_err *err)
 	}
 	if (status != AX_OK)
 		return status;
-	return ax_run_repeat(pass->ctx, tx, &old, &task, pass->text, pass->now, pass->now, pass->ret, err);
+	return ax_run_repeat(
+		pass->ctx, tx, &old, &task, pass->text, pass->failed_only, pass->now, pass->now, pass->ret, err);
 }
 
-enum ax_status ax_run_rerun(struct ax_ctx *ctx, int64_t gid, const char *key, struct ax_run *ret, struct ax_err *err)
+enum ax_status ax_run_rerun(
+	struct ax_ctx *ctx, int64_t gid, const char *key, bool failed_only, struct ax_run *ret, struct ax_err *err)
 {
-	struct pass pass = { .ctx = ctx, .gid = gid, .text = key, .ret = ret, .now = ax_now_ms(ctx->clock) };
+	struct pass pass = {
+		.ctx = ctx,
+		.gid = gid,
+		.text = key,
+		.failed_only = failed_only,
+		.ret = ret,
+		.now = ax_now_ms(ctx->clock),
+	};
 	enum ax_status status = ax_gids_ensure(ctx, err);
 	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, rerun, &pass, err) : status;
 }

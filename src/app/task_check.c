@@ -115,6 +115,19 @@ static enum ax_status check_retries(const struct ax_task_def *def, struct ax_err
 	return ax_retry_on_check(def->retry_on, err);
 }
 
+static enum ax_status check_spread(const struct ax_task_def *def, struct ax_err *err)
+{
+	if (def->shard_count == 1)
+		return ax_fail(err, AX_INVALID, "shard_count",
+			"a run is split into 2 to %d shards; write 0 for one that is not", AX_SHARDS_MAX);
+	if (def->broadcast)
+		return ax_fail(err, AX_INVALID, "spread", "broadcasts are not offered yet");
+	if (def->broadcast && def->shard_count > 0)
+		return ax_fail(err, AX_INVALID, "shard_count",
+			"a broadcast has a shard for each worker that is online; leave shard_count out");
+	return AX_OK;
+}
+
 static enum ax_status check_promises(const struct ax_task_def *def, struct ax_err *err)
 {
 	int minutes;
@@ -151,6 +164,8 @@ enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, 
 		status = check_retries(def, err);
 	if (status == AX_OK)
 		status = check_promises(def, err);
+	if (status == AX_OK)
+		status = check_spread(def, err);
 	if (status == AX_OK)
 		status = check_line("owner", def->owner, 0, AX_NAME_MAX, err);
 	if (status == AX_OK)

@@ -227,7 +227,7 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (status == AX_OK && changed)
 		status = ax_epoch_append(e->ctx, tx, &task, err);
 	if (status == AX_OK) /* the overlap rule may be wider now */
-		status = ax_release_held(e->ctx, tx, &task, err);
+		status = ax_release_held(e->ctx, tx, &task, e->now, err);
 	if (status == AX_OK && task.def.overlap == AX_OVERLAP_SKIP)
 		status = ax_pass_over_held(e->ctx, tx, &task, e->now, err);
 	if (status == AX_OK) /* with the copy of its last run */
@@ -255,21 +255,36 @@ enum ax_status ax_task_update(struct ax_ctx *ctx, int64_t id, int64_t old_versio
 	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, update, &e, err) : status;
 }
 
-/* Pausing holds what waits, resuming lets it go; live attempts are left alone. */
-static enum ax_status set_hold(struct edit *e, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
+static enum ax_status set_holds(
+	struct edit *e, struct ax_tx *tx, const struct ax_task *task, struct ax_runs *runs, struct ax_err *err)
 {
-	enum ax_hold from = task->status == AX_TASK_PAUSED ? AX_HOLD_NONE : AX_HOLD_PAUSED;
-	enum ax_hold to = task->status == AX_TASK_PAUSED ? AX_HOLD_PAUSED : AX_HOLD_NONE;
-	struct ax_runs live;
-	enum ax_status status = tx->ops->runs_live(tx, task->id, true, INT32_MAX, &live, err);
-	for (int i = 0; status == AX_OK && i < live.n; i++) {
-		struct ax_run *run = &live.at[i];
-		if (run->status != AX_RUN_WAITING || run->hold != from || run->kind == AX_KIND_MANUAL)
+	enum ax_status status = AX_OK;
+	for (int i = 0; status == AX_OK && i < runs->n; i++) {
+		struct ax_run *run = &runs->at[i];
+		enum ax_hold hold = ax_hold_of(task, run, true);
+		if (run->status != AX_RUN_WAITING || run->hold == AX_HOLD_OVERLAP || run->hold == hold)
 			continue;
-		run->hold = to;
+		ax_hold_set(run, hold, e->now);
 		status = tx->ops->run_update(tx, run, run->rev, err);
 		e->ctx->notify->ops->run_changed(e->ctx->notify, run);
 		e->ctx->notify->ops->group_ready(e->ctx->notify, run->group_key);
+	}
+	return status;
+}
+
+/* Pausing holds what waits, resuming lets it go; live attempts are left alone. */
+static enum ax_status set_hold(struct edit *e, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
+{
+	struct ax_runs live, shards;
+	enum ax_status status = tx->ops->runs_live(tx, task->id, true, INT32_MAX, &live, err);
+	if (status == AX_OK)
+		status = set_holds(e, tx, task, &live, err);
+	for (int i = 0; status == AX_OK && i < live.n; i++) {
+		if (!ax_run_is_parent(&live.at[i]) || live.at[i].status != AX_RUN_RUNNING)
+			continue;
+		status = tx->ops->shards(tx, live.at[i].gid, true, 0, INT32_MAX, &shards, err);
+		if (status == AX_OK)
+			status = set_holds(e, tx, task, &shards, err);
 	}
 	if (e->given == NULL)
 		return status;

@@ -10,6 +10,7 @@
 #include "app/failures.h"
 #include "app/fire.h"
 #include "app/schedule_next.h"
+#include "app/shards.h"
 #include "core/limits.h"
 
 enum {
@@ -78,6 +79,11 @@ static enum ax_status sweep_run(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, int64_t now, struct ax_err *err)
 {
 	static const struct ax_change due = { .event = AX_EV_DUE, .reason = "" };
+	if (run->status == AX_RUN_WAITING)
+		return ax_run_is_parent(run) ? ax_shards_make(ctx, tx, run, now, err)
+					     : ax_shard_look(ctx, tx, run, now, err);
+	if (run->status == AX_RUN_RUNNING && ax_run_is_parent(run))
+		return ax_shards_look(ctx, tx, run, now, err);
 	if (ax_run_is_given_out(run->status))
 		return end_attempt(ctx, tx, run, now, err);
 	return ax_change_run(ctx, tx, run, &due, now, err);
@@ -119,6 +125,19 @@ static enum ax_status follow_calendars(struct ax_tx *tx, void *arg, struct ax_er
 	return ax_calendars_follow(pass->ctx, tx, pass->now, &pass->taken, err);
 }
 
+/* The clock went back: what waits to be looked at must not wait for as long as it did. */
+static enum ax_status look_now(struct pass *pass, struct ax_tx *tx, struct ax_err *err)
+{
+	struct ax_runs waiting;
+	enum ax_status status = tx->ops->runs_looked(tx, pass->now + 1, INT32_MAX, &waiting, err);
+	for (int i = 0; status == AX_OK && i < waiting.n; i++) {
+		waiting.at[i].deadline_time = pass->now;
+		waiting.at[i].limit_time = 0;
+		status = tx->ops->run_update(tx, &waiting.at[i], waiting.at[i].rev, err);
+	}
+	return status;
+}
+
 /* The clock went back, maybe while no server was there: leases must not run on for as long as it did. */
 static enum ax_status shorten_leases(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
@@ -135,7 +154,7 @@ static enum ax_status shorten_leases(struct ax_tx *tx, void *arg, struct ax_err 
 			status = tx->ops->run_update(tx, &held.at[i], held.at[i].rev, err);
 		}
 	}
-	return status;
+	return status == AX_OK ? look_now(pass, tx, err) : status;
 }
 
 static enum ax_status find_next(struct ax_tx *tx, void *arg, struct ax_err *err)

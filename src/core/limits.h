@@ -20,6 +20,9 @@ enum {
 	AX_BATCH = 200,                /* rows one transaction takes */
 	AX_FIRE_ALL_MAX = 100,         /* runs that one task makes up in one transaction under fire_all */
 	AX_FIRES_STEP = 100000,        /* fires that one transaction walks over for one task */
+	AX_SHARDS_MAX = 1000,          /* of one fire */
+	AX_SHARDS_STEP = 2000,         /* shards that one transaction makes, unless its first fire needs more */
+	AX_SPREAD_LOOK_MS = 5000,      /* how often a broadcast without workers looks for some */
 	AX_BACKLOG_FACTOR = 3,         /* a worker holds at most pool_size × this */
 
 	AX_LATE_SECONDS = 30,     /* presets of a group: a first dispatch later than this raises an alert … */

@@ -34,6 +34,12 @@ static const struct ax_run_step table[LIVE_STATES][AX_EV_MAX] = {
 		[AX_EV_CANCEL]           = TO(CANCELLED, AX_FX_END),
 		[AX_EV_CANCEL_CONFIRMED] = NO,
 		[AX_EV_PASS_OVER]        = NO,
+		[AX_EV_WORKER_GONE]      = NO,
+		[AX_EV_SPREAD]           = NO,
+		[AX_EV_SHARDS_SUCCEEDED] = NO,
+		[AX_EV_SHARDS_FAILED]    = NO,
+		[AX_EV_SHARDS_TIMED_OUT] = NO,
+		[AX_EV_SHARDS_CANCELLED] = NO,
 	},
 	[AX_RUN_WAITING] = {
 		[AX_EV_DUE]              = NO,
@@ -51,6 +57,13 @@ static const struct ax_run_step table[LIVE_STATES][AX_EV_MAX] = {
 		[AX_EV_CANCEL]           = TO(CANCELLED, AX_FX_END),
 		[AX_EV_CANCEL_CONFIRMED] = NO,
 		[AX_EV_PASS_OVER]        = TO(SKIPPED, AX_FX_END),
+		/* a shard of a broadcast */
+		[AX_EV_WORKER_GONE]      = TO(TIMEOUT, AX_FX_END),
+		[AX_EV_SPREAD]           = TO(RUNNING, AX_FX_PARENT),
+		[AX_EV_SHARDS_SUCCEEDED] = NO,
+		[AX_EV_SHARDS_FAILED]    = NO,
+		[AX_EV_SHARDS_TIMED_OUT] = NO,
+		[AX_EV_SHARDS_CANCELLED] = NO,
 	},
 	[AX_RUN_DISPATCHED] = {
 		[AX_EV_DUE]              = NO,
@@ -68,6 +81,12 @@ static const struct ax_run_step table[LIVE_STATES][AX_EV_MAX] = {
 		[AX_EV_CANCEL]           = TO(DISPATCHED, AX_FX_ASK),
 		[AX_EV_CANCEL_CONFIRMED] = TO(CANCELLED, AX_FX_GIVE | AX_FX_END),
 		[AX_EV_PASS_OVER]        = NO,
+		[AX_EV_WORKER_GONE]      = NO,
+		[AX_EV_SPREAD]           = NO,
+		[AX_EV_SHARDS_SUCCEEDED] = NO,
+		[AX_EV_SHARDS_FAILED]    = NO,
+		[AX_EV_SHARDS_TIMED_OUT] = NO,
+		[AX_EV_SHARDS_CANCELLED] = NO,
 	},
 	[AX_RUN_RUNNING] = {
 		[AX_EV_DUE]              = NO,
@@ -84,6 +103,13 @@ static const struct ax_run_step table[LIVE_STATES][AX_EV_MAX] = {
 		[AX_EV_CANCEL]           = TO(RUNNING, AX_FX_ASK),
 		[AX_EV_CANCEL_CONFIRMED] = TO(CANCELLED, AX_FX_GIVE | AX_FX_END),
 		[AX_EV_PASS_OVER]        = NO,
+		[AX_EV_WORKER_GONE]      = NO,
+		[AX_EV_SPREAD]           = NO,
+		/* a parent, which no worker holds */
+		[AX_EV_SHARDS_SUCCEEDED] = TO(SUCCESS, AX_FX_PARENT | AX_FX_END),
+		[AX_EV_SHARDS_FAILED]    = TO(FAILED, AX_FX_PARENT | AX_FX_END),
+		[AX_EV_SHARDS_TIMED_OUT] = TO(TIMEOUT, AX_FX_PARENT | AX_FX_END),
+		[AX_EV_SHARDS_CANCELLED] = TO(CANCELLED, AX_FX_PARENT | AX_FX_END),
 	},
 	[AX_RUN_RETRYING] = {
 		[AX_EV_DUE]              = TO(WAITING, 0),
@@ -101,6 +127,12 @@ static const struct ax_run_step table[LIVE_STATES][AX_EV_MAX] = {
 		[AX_EV_CANCEL]           = TO(CANCELLED, AX_FX_END),
 		[AX_EV_CANCEL_CONFIRMED] = NO,
 		[AX_EV_PASS_OVER]        = NO,
+		[AX_EV_WORKER_GONE]      = NO,
+		[AX_EV_SPREAD]           = NO,
+		[AX_EV_SHARDS_SUCCEEDED] = NO,
+		[AX_EV_SHARDS_FAILED]    = NO,
+		[AX_EV_SHARDS_TIMED_OUT] = NO,
+		[AX_EV_SHARDS_CANCELLED] = NO,
 	},
 };
 /* clang-format on */

@@ -44,7 +44,13 @@ enum ax_run_state {
 	AX_RUN_EVENT(RETRY_NOW, "a person does not want to wait for the retry time")                                   \
 	AX_RUN_EVENT(CANCEL, "a person or the overlap policy wants it to stop")                                        \
 	AX_RUN_EVENT(CANCEL_CONFIRMED, "the worker reports that it stopped, or the cancelled attempt's lease is gone") \
-	AX_RUN_EVENT(PASS_OVER, "the overlap policy skips it while it waits")
+	AX_RUN_EVENT(PASS_OVER, "the overlap policy skips it while it waits")                                          \
+	AX_RUN_EVENT(WORKER_GONE, "the one worker that it is for is gone for good")                                    \
+	AX_RUN_EVENT(SPREAD, "its shards are made: from now on it is their parent")                                    \
+	AX_RUN_EVENT(SHARDS_SUCCEEDED, "its last shard ended, all with success")                                       \
+	AX_RUN_EVENT(SHARDS_FAILED, "its last shard ended, one of them as FAILED")                                     \
+	AX_RUN_EVENT(SHARDS_TIMED_OUT, "its last shard ended, none as FAILED, one as TIMEOUT")                         \
+	AX_RUN_EVENT(SHARDS_CANCELLED, "its last shard ended, others cancelled, or cancelled with the parent")
 
 enum ax_run_event {
 #define AX_RUN_EVENT(name, text) AX_EV_##name,
@@ -60,6 +66,8 @@ enum ax_run_effect {
 	AX_FX_RECORD = 1 << 2, /* an attempt that is not the last: a row in ax_attempt */
 	AX_FX_ASK = 1 << 3,    /* the state stays; the worker is asked to stop */
 	AX_FX_END = 1 << 4,    /* terminal: end time, the task's copy, the next run of the task */
+	AX_FX_PARENT =
+		1 << 5, /* only a parent of shards takes this step; those that take or give quota it never takes */
 };
 
 struct ax_run_step {
@@ -85,11 +93,11 @@ const char *ax_run_state_name(enum ax_run_state state);
 const char *ax_run_event_name(enum ax_run_event event);
 bool ax_run_state_parse(const char *name, enum ax_run_state *ret);
 
-/* A run is born in one of these. */
-static inline bool ax_run_may_begin_as(enum ax_run_state state)
+/* A run is born in one of these; a parent also as RUNNING, with its shards. */
+static inline bool ax_run_may_begin_as(enum ax_run_state state, bool parent)
 {
-	return state == AX_RUN_PENDING || state == AX_RUN_WAITING || state == AX_RUN_BLOCKED ||
-		state == AX_RUN_SKIPPED || state == AX_RUN_MISSED;
+	return (parent && state == AX_RUN_RUNNING) || state == AX_RUN_PENDING || state == AX_RUN_WAITING ||
+		state == AX_RUN_BLOCKED || state == AX_RUN_SKIPPED || state == AX_RUN_MISSED;
 }
 
 #endif

@@ -82,8 +82,12 @@ enum ax_run_kind {
 	AX_KIND_CHAIN = 6,    /* fire_key: upstream gid */
 };
 
-/* What keeps a WAITING run from being claimed although a worker has room. */
-enum ax_hold { AX_HOLD_NONE = 0, AX_HOLD_OVERLAP = 1, AX_HOLD_PAUSED = 2 };
+/* What keeps a WAITING run from being claimed although a worker has room. SPREAD: it is a parent whose shards are to be
+ * made, at deadline_time. */
+enum ax_hold { AX_HOLD_NONE = 0, AX_HOLD_OVERLAP = 1, AX_HOLD_PAUSED = 2, AX_HOLD_SPREAD = 3 };
+
+/* Does one worker do a fire, or is it spread over several runs, the shards of a parent? */
+enum ax_spread { AX_SPREAD_NONE = 0, AX_SPREAD_SHARDS = 1, AX_SPREAD_BROADCAST = 2 };
 
 enum ax_cancel { AX_CANCEL_NONE = 0, AX_CANCEL_ASKED = 1, AX_CANCEL_STOPPING = 2, AX_CANCEL_STOPPED = 3 };
 
@@ -94,7 +98,11 @@ struct ax_run {
 	const char *executor_key;
 	enum ax_run_kind kind;
 	const char *fire_key; /* ≤ 64 bytes */
-	int64_t shard;        /* 0 = plain run */
+	int64_t shard;        /* 0 = plain run or parent; 1 … of the shards */
+	int64_t shard_total;  /* of parent and shards; a broadcast learns it when its shards are made */
+	enum ax_spread spread;
+	int64_t parent;   /* of a shard: gid of its parent; 0 */
+	bool failed_only; /* a parent that repeats those shards of rerun_of that did not succeed */
 	enum ax_run_state status;
 	const char *reason; /* one word: why it is in this state, or "" */
 	int64_t rev;        /* grows with every change of the row: compare-and-swap */
@@ -103,7 +111,7 @@ struct ax_run {
 	int64_t trigger_time; /* due */
 	int64_t create_time, dispatch_time, start_time, heartbeat_time, end_time;
 	int64_t deadline_time; /* when the sweeper must look: due, accept, lease or retry time; 0 = none */
-	int64_t limit_time;    /* the server's hard limit of the attempt; 0 = none */
+	int64_t limit_time;    /* the server's hard limit of the attempt, or of waiting for a worker; 0 = none */
 	int64_t rank; /* order of claiming: trigger_time - priority * 60 s, set once (ageing without updates) */
 	int64_t priority;
 	enum ax_hold hold;
@@ -112,7 +120,7 @@ struct ax_run {
 	int64_t retry_times, lost_times;
 	int64_t bounce_times; /* claims that no worker accepted */
 	bool accepted;        /* the worker has it in its queue */
-	const char *worker;
+	const char *worker;   /* of the newest claim; of a broadcast's shard the one that may have it */
 	const char *incarnation;
 	enum ax_cancel cancel;
 	bool ended_by_worker; /* the end came as a report, not from a sweeper or a person */
@@ -134,6 +142,18 @@ struct ax_run {
 	bool made_up;                                 /* a person had a past fire run */
 	int64_t backfill_id;                          /* that made it up; 0 = none */
 };
+
+/* A run that is spread over shards: never claimed, under no lease, in no quota; its outcome is theirs. */
+static inline bool ax_run_is_parent(const struct ax_run *run)
+{
+	return run->spread != AX_SPREAD_NONE && run->shard == 0;
+}
+
+/* A shard of a broadcast: for its worker alone. */
+static inline bool ax_run_is_pinned(const struct ax_run *run)
+{
+	return run->spread == AX_SPREAD_BROADCAST && run->shard > 0;
+}
 
 /* The try that a run is at: 1, 2, … Lost attempts and retries both count. */
 static inline int64_t ax_run_attempt(const struct ax_run *run)

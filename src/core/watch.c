@@ -30,16 +30,17 @@ int64_t ax_clock_next(const struct ax_tz *tz, int minutes, int64_t due)
 	}
 }
 
-/* When the attempt that runs becomes too long, or stalls; 0 = never. */
+/* When the attempt that runs becomes too long, or stalls; 0 = never. Of shards only the whole, their parent, can be too
+ * long, and only a part can stall. */
 static int64_t too_long_at(const struct ax_run *run, const struct ax_task_def *def)
 {
-	bool runs = run->status == AX_RUN_RUNNING && def->expected_seconds > 0;
+	bool runs = run->status == AX_RUN_RUNNING && run->parent == 0 && def->expected_seconds > 0;
 	return runs ? run->start_time + def->expected_seconds * 1000 : 0;
 }
 
 static int64_t stalls_at(const struct ax_run *run, const struct ax_task_def *def)
 {
-	bool runs = run->status == AX_RUN_RUNNING && def->stall_seconds > 0;
+	bool runs = run->status == AX_RUN_RUNNING && !ax_run_is_parent(run) && def->stall_seconds > 0;
 	return runs ? run->progress_time + def->stall_seconds * 1000 : 0;
 }
 

@@ -32,9 +32,17 @@ bool ax_task_matches(const struct ax_task_filter *f, const struct ax_task *task)
 		(f->q == NULL || contains(task->def.task_name, f->q));
 }
 
+/* Lists show parents; their shards when asked for, and where a worker's runs are. */
+static bool shard_matches(const struct ax_run_filter *f, const struct ax_run *run)
+{
+	if (f->parent != 0)
+		return f->parent == run->parent;
+	return run->shard == 0 || f->worker != NULL;
+}
+
 bool ax_run_matches(const struct ax_run_filter *f, const struct ax_run *run)
 {
-	return (f->task_id == 0 || f->task_id == run->task_id) &&
+	return shard_matches(f, run) && (f->task_id == 0 || f->task_id == run->task_id) &&
 		(f->backfill_id == 0 || f->backfill_id == run->backfill_id) && wants(f->group_key, run->group_key) &&
 		wants(f->worker, run->worker) && (f->statuses == 0 || (f->statuses >> run->status & 1) != 0) &&
 		(f->kind == 0 || f->kind == (int)run->kind) &&

@@ -79,13 +79,13 @@ ROW(ax_epoch_row, "ax_schedule_epoch", epoch_fields);
 
 #define TYPE ax_run
 static const struct ax_field run_fields[] = { FIX(gid), FIX(task_id), FIX(kind), FIX(fire_key), FIX(shard),
-	FIX(group_key), FIX(executor_key), COL(status), COL(reason), COL(rev), FIX(version), FIX(trigger_time),
-	FIX(create_time), COL(dispatch_time), COL(start_time), COL(heartbeat_time), COL(end_time), COL(deadline_time),
-	COL(limit_time), FIX(rank), FIX(priority), COL(hold), COL(fence), COL(retry_times), COL(lost_times),
-	COL(bounce_times), COL(accepted), COL(worker), COL(incarnation), COL(cancel), COL(ended_by_worker),
-	COL(result_code), COL(result_msg), COL(result), FIX(params), FIX(trace_id), COL(progress_msg),
-	COL(progress_percent), COL(progress_time), FIX(must_end_time), COL(watch_time), COL(overran), COL(stalled),
-	FIX(rerun_of), COL(covers_from), COL(covers_to), COL(covers_count), FIX(made_up), FIX(backfill_id) };
+	COL(shard_total), FIX(spread), FIX(parent), FIX(failed_only), FIX(group_key), FIX(executor_key), COL(status),
+	COL(reason), COL(rev), FIX(version), FIX(trigger_time), FIX(create_time), COL(dispatch_time), COL(start_time),
+	COL(heartbeat_time), COL(end_time), COL(deadline_time), COL(limit_time), FIX(rank), FIX(priority), COL(hold),
+	COL(fence), COL(retry_times), COL(lost_times), COL(bounce_times), COL(accepted), COL(worker), COL(incarnation),
+	COL(cancel), COL(ended_by_worker), COL(result_code), COL(result_msg), COL(result), FIX(params), FIX(trace_id),
+	COL(progress_msg), COL(progress_percent), COL(progress_time), FIX(must_end_time), COL(watch_time), COL(overran),
+	COL(stalled), FIX(rerun_of), COL(covers_from), COL(covers_to), COL(covers_count), FIX(made_up), FIX(backfill_id) };
 ROW(ax_run_row, "ax_task_log", run_fields);
 #undef TYPE
 

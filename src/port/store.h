@@ -54,6 +54,7 @@ struct ax_run_filter {
 	int kind;                   /* 0 = any */
 	int64_t from_time, to_time; /* trigger_time in [from, to); 0 = open */
 	bool live;                  /* only runs that have not ended */
+	int64_t parent;             /* the shards of this run; 0 = no shards, unless `worker` is given */
 	int64_t before_gid;         /* rows with smaller gids; 0 = newest first page */
 	int limit;
 	int scan_limit; /* rows looked at before the page ends early; bounds the cost over a long history */
@@ -331,7 +332,7 @@ struct ax_tx_ops {
 	enum ax_status (*run_renew)(struct ax_tx *tx, int64_t gid, int64_t fence, int64_t heartbeat_time,
 		int64_t deadline_time, struct ax_err *err);
 	/* Runs of a task that are WAITING, DISPATCHED, RUNNING or RETRYING (live in the sense of the overlap rule;
-	 * PENDING ones are not), by gid, locked when for_update. */
+	 * PENDING ones and shards are not), by gid, locked when for_update. */
 	enum ax_status (*runs_live)(
 		struct ax_tx *tx, int64_t task_id, bool for_update, int limit, struct ax_runs *ret, struct ax_err *err);
 	/* How many the first `limit` of runs_live are, and how many of these have hold = OVERLAP. */
@@ -353,6 +354,14 @@ struct ax_tx_ops {
 	/* MISSED runs of a task that nobody decided on (reason "missed"), by gid. */
 	enum ax_status (*runs_undecided)(
 		struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret, struct ax_err *err);
+	/* WAITING runs with deadline_time ≥ from (and not 0), earliest first, locked. */
+	enum ax_status (*runs_looked)(
+		struct ax_tx *tx, int64_t from, int limit, struct ax_runs *ret, struct ax_err *err);
+	/* The shards of a run, by gid, greater than after_gid, locked: all, or those that have not ended. */
+	enum ax_status (*shards)(struct ax_tx *tx, int64_t parent, bool live, int64_t after_gid, int limit,
+		struct ax_runs *ret, struct ax_err *err);
+	/* How many shards a run has, by enum ax_run_state. */
+	enum ax_status (*shard_counts)(struct ax_tx *tx, int64_t parent, int64_t ret_by_state[32], struct ax_err *err);
 	/* Live runs with 0 < deadline_time ≤ until, earliest first, locked; rows that others hold are left out. */
 	enum ax_status (*runs_overdue)(
 		struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret, struct ax_err *err);
@@ -366,19 +375,21 @@ struct ax_tx_ops {
 	/* Runs given out to a worker that were asked to stop (cancel = ASKED), by gid. */
 	enum ax_status (*runs_to_stop)(
 		struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret, struct ax_err *err);
-	/* Newest first. Looks at the runs of the task if one is given and at live runs only if none else can match.
+	/* Newest first. Looks at the runs of the task or parent if one is given and at live runs only if none else can
+	 * match; at shards only when the filter names a parent or a worker.
 	 * `ret_before` is where to go on; 0 = there is nothing left to look at. */
 	enum ax_status (*runs_page)(struct ax_tx *tx, const struct ax_run_filter *f, struct ax_runs *ret,
 		int64_t *ret_before, struct ax_err *err);
-	/* Runs of kind schedule and miss of one task with trigger_time in [from, to), plus those whose covers reach
-	 * into it ([covers_from, covers_to], when covers_count > 0), by gid, greater than after_gid: the audit's food.
-	 * Costs as many rows as the task has behind after_gid: a caller that knows when they were made sets it. */
+	/* Runs of kind schedule and miss of one task, without shards, with trigger_time in [from, to), plus those whose
+	 * covers reach into it ([covers_from, covers_to], when covers_count > 0), by gid, greater than after_gid: the
+	 * audit's food. Costs as many rows as the task has behind after_gid: a caller that knows when they were made
+	 * sets it. */
 	enum ax_status (*runs_fired)(struct ax_tx *tx, int64_t task_id, int64_t from, int64_t to, int64_t after_gid,
 		int limit, struct ax_runs *ret, struct ax_err *err);
-	/* Live runs of each state, and ended ones with end_time ≥ ended_since. */
+	/* Live runs of each state, and ended ones with end_time ≥ ended_since, without shards. */
 	enum ax_status (*run_counts)(
 		struct ax_tx *tx, int64_t ended_since, int64_t ret_by_state[32], struct ax_err *err);
-	/* Number of WAITING runs, held or not. */
+	/* Number of WAITING runs, held or not, with shards. */
 	enum ax_status (*group_waiting)(struct ax_tx *tx, const char *group_key, int64_t *ret, struct ax_err *err);
 	enum ax_status (*attempt_put)(
 		struct ax_tx *tx, const struct ax_attempt *attempt, struct ax_err *err); /* insert or replace */
@@ -397,7 +408,7 @@ struct ax_tx_ops {
 	enum ax_status (*outputs)(struct ax_tx *tx, int64_t gid, int64_t after_fence, int64_t after_seq, int limit,
 		struct ax_outputs *ret, struct ax_err *err);
 	/* Deletes runs with end_time < ended_before, first ended first, with their attempts, output and failure:
-	 * retention's step. */
+	 * retention's step. Shards go with their parent, whole: they may be more than `limit`. */
 	enum ax_status (*runs_purge)(
 		struct ax_tx *tx, int64_t ended_before, int limit, int *ret_deleted, struct ax_err *err);
 
@@ -412,7 +423,7 @@ struct ax_tx_ops {
 	/* AX_CONFLICT while tasks or live runs belong to it. */
 	enum ax_status (*group_delete)(struct ax_tx *tx, const char *key, struct ax_err *err);
 	enum ax_status (*groups)(struct ax_tx *tx, struct ax_groups *ret, struct ax_err *err);
-	/* Number of DISPATCHED + RUNNING runs really there: for the audit of `running`. */
+	/* Number of DISPATCHED + RUNNING runs really there, in a worker's hands: for the audit of `running`. */
 	enum ax_status (*group_count_running)(struct ax_tx *tx, const char *key, int64_t *ret, struct ax_err *err);
 
 	/* workers */

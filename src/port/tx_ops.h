@@ -16,7 +16,7 @@
 	OP(tasks_page) OP(tasks_due) OP(tasks_stuck) OP(tasks_listening) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
 	OP(task_version_get) OP(task_versions) OP(canary_put) OP(canary_get) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
 	OP(run_find) OP(run_update) OP(run_renew) OP(runs_live) OP(runs_live_count) OP(runs_pending) OP(runs_held) OP(runs_claimable) OP(runs_overdue) OP(runs_watched) \
-	OP(runs_undispatched) OP(runs_undecided) \
+	OP(runs_looked) OP(shards) OP(shard_counts) OP(runs_undispatched) OP(runs_undecided) \
 	OP(run_next_deadline) OP(runs_of_worker) OP(runs_to_stop) OP(runs_page) OP(runs_fired) OP(run_counts) \
 	OP(group_waiting) OP(attempt_put) OP(attempt_get) OP(attempts) OP(output_size) OP(output_append) OP(output_cut) \
 	OP(outputs) OP(runs_purge) OP(group_insert) OP(group_get) OP(group_update) OP(group_add_running) \
@@ -76,6 +76,9 @@
 #define AX_ARGS_runs_undispatched(IN, OUT)                                                                             \
 	IN(I64, until) IN(I64, after_time) IN(I64, after_gid) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_runs_undecided(IN, OUT) IN(I64, task_id) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_runs_looked(IN, OUT) IN(I64, from) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_shards(IN, OUT) IN(I64, parent) IN(BOOL, live) IN(I64, after_gid) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_shard_counts(IN, OUT) IN(I64, parent) OUT(COUNTS, by_state)
 #define AX_ARGS_runs_overdue(IN, OUT) IN(I64, until) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_run_next_deadline(IN, OUT) OUT(I64, time)
 #define AX_ARGS_runs_of_worker(IN, OUT) IN(TEXT, worker) IN(INT, limit) OUT(RUNS, runs)

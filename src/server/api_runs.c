@@ -227,12 +227,18 @@ enum ax_status ax_post_run_retry(struct ax_call *c, struct ax_err *err)
 enum ax_status ax_post_run_rerun(struct ax_call *c, struct ax_err *err)
 {
 	struct ax_run old, run;
-	const char *reason;
+	const char *reason = "";
+	bool failed_only = false;
+	struct ax_read r;
 	enum ax_status status = find_run(c, &old, err);
+	if (status != AX_OK)
+		return status;
+	ax_call_body(c, &r, err);
+	ax_read_str(&r, "reason", 1000, &reason);
+	ax_read_bool(&r, "failed_only", &failed_only);
+	status = ax_read_end(&r);
 	if (status == AX_OK)
-		status = read_reason(c, &reason, err);
-	if (status == AX_OK)
-		status = ax_run_rerun(c->ctx, old.gid, "", &run, err);
+		status = ax_run_rerun(c->ctx, old.gid, "", failed_only, &run, err);
 	if (status == AX_OK)
 		status = ax_call_audit(c, "run.rerun", run_object(c, old.gid), "",
 			ax_sprintf(&c->arena, "{\"gid\":\"%" PRId64 "\"}", run.gid), reason, err);

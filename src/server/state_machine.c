@@ -29,6 +29,7 @@ static const struct {
 	{ AX_FX_RECORD, "attempt recorded" },
 	{ AX_FX_ASK, "worker asked to stop" },
 	{ AX_FX_END, "ended" },
+	{ AX_FX_PARENT, "parents of shards only" },
 };
 
 static void print_effects(struct ax_buf *out, unsigned set)

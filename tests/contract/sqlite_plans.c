@@ -39,8 +39,9 @@ static bool reads_a_small_table(enum ax_sql_id id)
 static bool is_fine(enum ax_sql_id id, const char *step)
 {
 	static const char *const partial[] = { "ax_task_log_open", "ax_task_log_given", "ax_task_log_deadline",
-		"ax_task_due", "ax_task_stuck", "ax_task_status", "ax_alert_open_list", "ax_alert_outbox_due",
-		"ax_alert_outbox_turn", "ax_failure_unfolded", "ax_task_absence", "ax_backfill_open" };
+		"ax_task_log_looked", "ax_task_due", "ax_task_stuck", "ax_task_status", "ax_alert_open_list",
+		"ax_alert_outbox_due", "ax_alert_outbox_turn", "ax_failure_unfolded", "ax_task_absence",
+		"ax_backfill_open" };
 	if (strstr(step, "TEMP B-TREE") != NULL || strstr(step, "AUTOMATIC") != NULL)
 		return false;
 	if (strncmp(step, "SCAN", 4) != 0 || strstr(step, "CONSTANT ROW") != NULL)
@@ -96,6 +97,9 @@ static enum ax_status add_history(struct ax_tx *tx, void *arg, struct ax_err *er
 	enum ax_status status = AX_OK;
 	for (int64_t gid = range->first; status == AX_OK && gid < range->first + range->n; gid++) {
 		struct ax_run run = plain_run(gid, 1 + gid % 50);
+		run.spread = gid % 4 != 0 ? AX_SPREAD_SHARDS : AX_SPREAD_NONE;
+		run.shard = gid % 4 > 1 ? gid % 4 - 1 : 0; /* 1 is a parent, 2 and 3 its shards */
+		run.parent = run.shard > 0 ? gid - run.shard : 0;
 		run.status = AX_RUN_SUCCESS;
 		run.trigger_time = run.create_time = run.end_time = gid;
 		run.worker = "w1";
@@ -136,6 +140,11 @@ static void prepare(struct ax_tx *tx, struct ax_err *err)
 		run.cancel = i % 20 == 3 ? AX_CANCEL_ASKED : AX_CANCEL_NONE;
 		run.deadline_time = i;
 		OK(run_insert, &run);
+		run = plain_run(NEW + 500 + i, 1);
+		run.parent = NEW;
+		run.shard = 1 + i;
+		run.status = i % 2 == 0 ? AX_RUN_SUCCESS : AX_RUN_WAITING;
+		OK(run_insert, &run);
 	}
 }
 
@@ -151,7 +160,8 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	struct ax_run_filter of_task = { .task_id = 1, .limit = 20, .scan_limit = 200 }, live_of_task = of_task;
 	struct ax_failures failures;
 	struct ax_failure failure;
-	int64_t number, held;
+	struct ax_run_filter of_parent = { .parent = NEW, .limit = 20, .scan_limit = 200 };
+	int64_t number, held, counts[32];
 	int deleted;
 	(void)arg;
 	live_of_task.live = true;
@@ -172,6 +182,10 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(runs_claimable, "g", "x", 20, &runs);
 	OK(runs_undispatched, 100, 0, 0, 20, &runs);
 	OK(runs_undecided, 1, 20, &runs);
+	OK(runs_looked, 1, 20, &runs);
+	OK(shards, NEW, false, 0, 20, &runs);
+	OK(shards, NEW, true, 0, 20, &runs);
+	OK(shard_counts, NEW, counts);
 	OK(runs_overdue, 100, 20, &runs);
 	struct ax_canary canary = {
 		.task_id = 1, .durations = "", .base_durations = "", .started_by = "", .ended_by = "", .reason = ""
@@ -196,6 +210,7 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(runs_page, &live, &runs, &number);
 	OK(runs_page, &of_task, &runs, &number);
 	OK(runs_page, &live_of_task, &runs, &number);
+	OK(runs_page, &of_parent, &runs, &number);
 	OK(failures_unfolded, 20, &failures);
 	GIVES(AX_NOT_FOUND, failure_get, run.gid, &failure);
 	OK(runs_purge, 50, 20, &deleted);

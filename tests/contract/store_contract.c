@@ -508,9 +508,9 @@ TX_TEST(test_one_fire_one_run)
 
 TX_TEST(test_run_update)
 {
-	static const char *const kept[] = { "gid", "task_id", "kind", "fire_key", "shard", "group_key", "executor_key",
-		"version", "trigger_time", "create_time", "rank", "priority", "params", "trace_id", "rerun_of",
-		"made_up", "backfill_id", "must_end_time", NULL };
+	static const char *const kept[] = { "gid", "task_id", "kind", "fire_key", "shard", "spread", "parent",
+		"failed_only", "group_key", "executor_key", "version", "trigger_time", "create_time", "rank",
+		"priority", "params", "trace_id", "rerun_of", "made_up", "backfill_id", "must_end_time", NULL };
 	struct ax_run old = plain_run(10, 1), new, wanted, out;
 	old.rev = 6;
 	OK(run_insert, &old);
@@ -781,6 +781,115 @@ TX_TEST(test_run_counts)
 	}
 }
 
+/* Run 10 of task 1 with shards 11 … 14: SUCCESS, WAITING, RUNNING, FAILED; a plain run 20. All with deadline 1000 -
+ * gid. */
+static void insert_shards(struct ax_tx *tx, struct ax_err *err)
+{
+	static const enum ax_run_state states[] = { AX_RUN_RUNNING, AX_RUN_SUCCESS, AX_RUN_WAITING, AX_RUN_RUNNING,
+		AX_RUN_FAILED };
+	for (int i = 0; i < (int)AX_COUNT(states); i++) {
+		struct ax_run run = plain_run(10 + i, 1);
+		run.fire_key = "k";
+		run.spread = AX_SPREAD_SHARDS;
+		run.shard = i;
+		run.parent = i == 0 ? 0 : 10;
+		run.status = states[i];
+		run.worker = i == 3 ? "w" : "";
+		run.deadline_time = 1000 - run.gid;
+		run.end_time = ax_run_is_terminal(run.status) ? 5000 + run.gid : 0;
+		OK(run_insert, &run);
+	}
+	struct ax_run plain = plain_run(20, 1);
+	plain.deadline_time = 1000 - plain.gid;
+	OK(run_insert, &plain);
+}
+
+TX_TEST(test_shards)
+{
+	struct ax_runs runs;
+	int64_t n[32];
+	insert_shards(tx, err);
+	OK(shards, 10, false, 0, 100, &runs);
+	ASSERT_GIDS(runs, 11, 12, 13, 14);
+	OK(shards, 10, false, 11, 2, &runs);
+	ASSERT_GIDS(runs, 12, 13);
+	OK(shards, 10, true, 0, 100, &runs);
+	ASSERT_GIDS(runs, 12, 13);
+	OK(shards, 10, true, 12, 100, &runs);
+	ASSERT_GIDS(runs, 13);
+	OK(shards, 20, false, 0, 100, &runs);
+	assert_int_equal(runs.n, 0);
+	OK(shard_counts, 10, n);
+	for (int state = 0; state < 32; state++)
+		assert_int_equal(n[state],
+			state == AX_RUN_SUCCESS || state == AX_RUN_FAILED || state == AX_RUN_WAITING ||
+				state == AX_RUN_RUNNING);
+	OK(shard_counts, 11, n);
+	for (int state = 0; state < 32; state++)
+		assert_int_equal(n[state], 0);
+	OK(runs_looked, 980, 100, &runs);
+	ASSERT_GIDS(runs, 20, 12);
+	OK(runs_looked, 981, 100, &runs);
+	ASSERT_GIDS(runs, 12);
+	OK(runs_looked, 989, 100, &runs);
+	assert_int_equal(runs.n, 0);
+}
+
+TX_TEST(test_what_sees_no_shards)
+{
+	struct ax_runs runs;
+	struct ax_run run;
+	int64_t n[32], live, held;
+	int deleted;
+	insert_shards(tx, err);
+	OK(runs_live, 1, true, 100, &runs);
+	ASSERT_GIDS(runs, 10, 20);
+	OK(runs_live_count, 1, 100, &live, &held);
+	assert_int_equal(live, 2);
+	OK(runs_fired, 1, 0, 1, 0, 100, &runs);
+	ASSERT_GIDS(runs, 10, 20);
+	OK(run_counts, 0, n);
+	assert_int_equal(n[AX_RUN_WAITING], 1);
+	assert_int_equal(n[AX_RUN_RUNNING], 1);
+	assert_int_equal(n[AX_RUN_SUCCESS] + n[AX_RUN_FAILED], 0);
+	OK(runs_purge, 9000, 100, &deleted); /* shards wait for their parent */
+	assert_int_equal(deleted, 0);
+	/* what does see them: claims, deadlines, workers, and the counters of the group, which have no parents */
+	OK(runs_overdue, 990, 100, &runs);
+	ASSERT_GIDS(runs, 20, 13, 12, 10);
+	OK(runs_of_worker, "w", 100, &runs);
+	ASSERT_GIDS(runs, 13);
+	OK(group_count_running, "g", &live);
+	assert_int_equal(live, 1);
+	OK(group_waiting, "g", &live);
+	assert_int_equal(live, 2);
+	OK(run_find, 1, AX_KIND_SCHEDULE, "k", 3, &run);
+	assert_int_equal(run.gid, 13);
+}
+
+TX_TEST(test_shards_are_purged_with_their_parent)
+{
+	struct ax_attempt attempt = { .gid = 12, .fence = 1, .worker = "w", .message = "", .late_message = "" };
+	struct ax_attempts attempts;
+	struct ax_run run;
+	int deleted;
+	insert_shards(tx, err);
+	OK(attempt_put, &attempt);
+	OK(run_get, 10, true, &run);
+	run.status = AX_RUN_FAILED;
+	run.end_time = 6000;
+	OK(run_update, &run, run.rev);
+	OK(runs_purge, 6000, 100, &deleted);
+	assert_int_equal(deleted, 0);
+	OK(runs_purge, 6001, 1, &deleted); /* whole, whatever the limit */
+	assert_int_equal(deleted, 5);
+	for (int64_t gid = 10; gid <= 14; gid++)
+		GIVES(AX_NOT_FOUND, run_get, gid, false, &run);
+	OK(attempts, 12, &attempts);
+	assert_int_equal(attempts.n, 0);
+	OK(run_get, 20, false, &run);
+}
+
 static const struct ax_run_filter any_run = { .limit = 1000, .scan_limit = 1000 };
 
 TX_TEST(test_run_filters)
@@ -837,6 +946,34 @@ TX_TEST(test_run_filters)
 	PAGE(7);
 	f.before_gid = 3;
 	PAGE(2, 1);
+	struct ax_run shard = plain_run(9, 1);
+	shard.spread = AX_SPREAD_SHARDS;
+	shard.shard = 1;
+	shard.parent = 4;
+	shard.worker = "w";
+	shard.status = AX_RUN_RUNNING;
+	OK(run_insert, &shard);
+	PAGE(8, 7, 6, 5, 4, 3, 2, 1);
+	f.task_id = 1;
+	PAGE(8, 6, 4, 2);
+	f.live = true;
+	PAGE(8, 2, 1);
+	f.live = true;
+	f.task_id = 1;
+	PAGE(8, 2);
+	f.parent = 4;
+	PAGE(9);
+	f.worker = "w";
+	PAGE(9, 6, 3);
+	f.worker = "w";
+	f.live = true;
+	f.task_id = 1;
+	PAGE(9);
+	f.parent = 4;
+	f.statuses = 1U << AX_RUN_FAILED;
+	OK(runs_page, &f, &runs, &before);
+	assert_int_equal(runs.n, 0);
+	f = any_run;
 	f.worker = "nobody";
 	OK(runs_page, &f, &runs, &before);
 	assert_int_equal(runs.n, 0);
@@ -2055,6 +2192,9 @@ int main(int argc, char **argv)
 		TEST(test_runs_watched),
 		TEST(test_runs_of_a_worker),
 		TEST(test_run_counts),
+		TEST(test_shards),
+		TEST(test_what_sees_no_shards),
+		TEST(test_shards_are_purged_with_their_parent),
 		TEST(test_run_filters),
 		TEST(test_run_pages),
 		TEST(test_runs_fired),

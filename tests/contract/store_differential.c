@@ -38,6 +38,7 @@ static int64_t random_number(struct dice *dice, const char *name)
 		{ "fence", 0, 3 },
 		{ "seq", 0, 3 },
 		{ "shard", 0, 2 },
+		{ "parent", 0, 6 },
 		{ "rev", 0, 2 },
 		{ "old_rev", 0, 2 },
 		{ "version", 1, 2 },
@@ -140,6 +141,15 @@ static const void *random_row(struct dice *dice, struct ax_arena *arena, const s
 	return row;
 }
 
+static const void *random_run(struct dice *dice, struct ax_arena *arena)
+{
+	struct ax_run *run = ax_alloc(arena, sizeof(*run));
+	memcpy(run, random_row(dice, arena, &ax_run_row), sizeof(*run));
+	if (run->parent == run->gid) /* nobody is its own */
+		run->parent = 0;
+	return run;
+}
+
 static const void *random_task_filter(struct dice *dice, struct ax_arena *arena)
 {
 	struct ax_task_filter *f = ax_alloc(arena, sizeof(*f));
@@ -166,6 +176,7 @@ static const void *random_run_filter(struct dice *dice, struct ax_arena *arena)
 	f->from_time = random_number(dice, "from");
 	f->to_time = random_number(dice, "to");
 	f->live = roll(dice, 3) == 0;
+	f->parent = roll(dice, 4) ? 0 : random_number(dice, "parent");
 	f->before_gid = roll(dice, 2) * random_number(dice, "before_gid");
 	f->limit = (int)random_number(dice, "limit");
 	f->scan_limit = roll(dice, 12);
@@ -212,7 +223,7 @@ static const void *random_failure_filter(struct dice *dice, struct ax_arena *are
 #define random_TASK(dice, name) random_row(dice, tx->arena, &ax_task_row)
 #define random_TASK_VERSION(dice, name) random_row(dice, tx->arena, &ax_task_version_row)
 #define random_EPOCH(dice, name) random_row(dice, tx->arena, &ax_epoch_row)
-#define random_RUN(dice, name) random_row(dice, tx->arena, &ax_run_row)
+#define random_RUN(dice, name) random_run(dice, tx->arena)
 #define random_ATTEMPT(dice, name) random_row(dice, tx->arena, &ax_attempt_row)
 #define random_OUTPUT(dice, name) random_row(dice, tx->arena, &ax_output_row)
 #define random_GROUP(dice, name) random_row(dice, tx->arena, &ax_group_row)

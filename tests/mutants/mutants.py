@@ -80,7 +80,7 @@ MUTANTS = [
     mutant("own-absence-blamed", "a server that was away does not take its own silence for the workers'",
            (TICK, "\tif (now < ctx->hold_leases_until) {", "\tif (false) {")),
     mutant("held-not-released", "the end of a run lets go who waits for the overlap rule",
-           (CHANGE, "\tif (status == AX_OK)\n\t\tstatus = ax_release_held(ctx, tx, &task, err);\n", "")),
+           (CHANGE, "\tif (status == AX_OK)\n\t\tstatus = ax_release_held(ctx, tx, &task, now, err);\n", "")),
     mutant("leases-outlive-the-clock", "a clock that goes back does not make leases longer",
            (TICK, "\tif (pass.now < ctx->seen_ms || ctx->seen_ms == 0)\n", "\tif (false)\n")),
     # ---- limits

@@ -268,6 +268,19 @@ enum ax_status ax_sqlite_runs_undecided(
 	return list_runs(tx, AX_SQL_RUNS_UNDECIDED, ARGS(NUM(task_id), LIM(limit)), ret_runs, err);
 }
 
+enum ax_status ax_sqlite_runs_looked(
+	struct ax_tx *tx, int64_t from, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	return list_runs(tx, AX_SQL_RUNS_LOOKED, ARGS(NUM(from), LIM(limit)), ret_runs, err);
+}
+
+enum ax_status ax_sqlite_shards(struct ax_tx *tx, int64_t parent, bool live, int64_t after_gid, int limit,
+	struct ax_runs *ret_runs, struct ax_err *err)
+{
+	return list_runs(tx, live ? AX_SQL_SHARDS_LIVE : AX_SQL_SHARDS, ARGS(NUM(parent), NUM(after_gid), LIM(limit)),
+		ret_runs, err);
+}
+
 enum ax_status ax_sqlite_runs_overdue(
 	struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
@@ -300,6 +313,10 @@ enum ax_status ax_sqlite_runs_to_stop(
 /* The statement that reads a page from the narrowest index. */
 static enum ax_sql_id page_statement(const struct ax_run_filter *f)
 {
+	if (f->parent != 0)
+		return AX_SQL_PAGE_OF_PARENT;
+	if (f->worker != NULL)
+		return AX_SQL_PAGE_ANY;
 	if (ax_run_filter_is_live(f))
 		return f->task_id != 0 ? AX_SQL_PAGE_LIVE_OF_TASK : AX_SQL_PAGE_LIVE;
 	if (f->backfill_id != 0)
@@ -317,10 +334,12 @@ enum ax_status ax_sqlite_runs_page(struct ax_tx *tx, const struct ax_run_filter 
 	int looked = 0;
 	sqlite3_stmt *stmt;
 	enum ax_sql_id id = page_statement(f);
-	int64_t owner = id == AX_SQL_PAGE_OF_BACKFILL ? f->backfill_id : f->task_id;
-	enum ax_status status = id == AX_SQL_PAGE_ALL || id == AX_SQL_PAGE_LIVE
-		? ax_sql_begin(conn, id, NULL, ARGS(NUM(before)), &stmt, err)
-		: ax_sql_begin(conn, id, NULL, ARGS(NUM(before), NUM(owner)), &stmt, err);
+	bool of_all = id == AX_SQL_PAGE_ANY || id == AX_SQL_PAGE_ALL || id == AX_SQL_PAGE_LIVE;
+	int64_t of = id == AX_SQL_PAGE_OF_PARENT ? f->parent
+		: id == AX_SQL_PAGE_OF_BACKFILL  ? f->backfill_id
+						 : f->task_id;
+	enum ax_status status = of_all ? ax_sql_begin(conn, id, NULL, ARGS(NUM(before)), &stmt, err)
+				       : ax_sql_begin(conn, id, NULL, ARGS(NUM(before), NUM(of)), &stmt, err);
 	for (bool found; status == AX_OK; looked++) {
 		status = ax_sql_next(conn, stmt, &found, err);
 		if (status != AX_OK)
@@ -345,12 +364,26 @@ enum ax_status ax_sqlite_runs_fired(struct ax_tx *tx, int64_t task_id, int64_t f
 		ret_runs, err);
 }
 
+#define AX_RUN_STATE(name, number, text) number,
+static const int run_states[] = { AX_RUN_STATES(AX_RUN_STATE) };
+#undef AX_RUN_STATE
+
+enum ax_status ax_sqlite_shard_counts(struct ax_tx *tx, int64_t parent, int64_t *ret_by_state, struct ax_err *err)
+{
+	int64_t counts[1 + AX_COUNT(run_states)];
+	enum ax_status status =
+		ax_sql_numbers(tx, AX_SQL_SHARD_COUNTS, ARGS(NUM(parent)), counts, (int)AX_COUNT(counts), err);
+	if (status != AX_OK)
+		return status;
+	memset(ret_by_state, 0, 32 * sizeof(*ret_by_state));
+	for (size_t i = 0; i < AX_COUNT(run_states); i++)
+		ret_by_state[run_states[i]] = counts[1 + i];
+	return AX_OK;
+}
+
 enum ax_status ax_sqlite_run_counts(struct ax_tx *tx, int64_t ended_since, int64_t *ret_by_state, struct ax_err *err)
 {
-#define AX_RUN_STATE(name, number, text) number,
-	static const int states[] = { AX_RUN_STATES(AX_RUN_STATE) };
-#undef AX_RUN_STATE
-	int64_t live[1 + AX_COUNT(states)], ended[1 + AX_COUNT(states)];
+	int64_t live[1 + AX_COUNT(run_states)], ended[1 + AX_COUNT(run_states)];
 	enum ax_status status = ax_sql_numbers(tx, AX_SQL_COUNT_LIVE, NONE, live, (int)AX_COUNT(live), err);
 	if (status == AX_OK)
 		status = ax_sql_numbers(
@@ -358,8 +391,8 @@ enum ax_status ax_sqlite_run_counts(struct ax_tx *tx, int64_t ended_since, int64
 	if (status != AX_OK)
 		return status;
 	memset(ret_by_state, 0, 32 * sizeof(*ret_by_state));
-	for (size_t i = 0; i < AX_COUNT(states); i++)
-		ret_by_state[states[i]] = live[1 + i] + ended[1 + i];
+	for (size_t i = 0; i < AX_COUNT(run_states); i++)
+		ret_by_state[run_states[i]] = live[1 + i] + ended[1 + i];
 	return AX_OK;
 }
 
@@ -380,6 +413,19 @@ static enum ax_status purge_run(struct ax_tx *tx, int64_t gid, struct ax_err *er
 	return status;
 }
 
+static enum ax_status purge_shards(struct ax_tx *tx, int64_t parent, int *n, struct ax_err *err)
+{
+	enum ax_status status = AX_OK;
+	for (; status == AX_OK; (*n)++) {
+		int64_t gid;
+		status = ax_sql_numbers(tx, AX_SQL_PURGE_SHARD, ARGS(NUM(parent)), &gid, 1, err);
+		if (status != AX_OK || gid == 0)
+			break;
+		status = purge_run(tx, gid, err);
+	}
+	return status;
+}
+
 enum ax_status ax_sqlite_runs_purge(
 	struct ax_tx *tx, int64_t ended_before, int limit, int *ret_deleted, struct ax_err *err)
 {
@@ -390,7 +436,9 @@ enum ax_status ax_sqlite_runs_purge(
 		status = ax_sql_numbers(tx, AX_SQL_PURGE_FIND, ARGS(NUM(ended_before)), &gid, 1, err);
 		if (status != AX_OK || gid == 0)
 			break;
-		status = purge_run(tx, gid, err);
+		status = purge_shards(tx, gid, &n, err);
+		if (status == AX_OK)
+			status = purge_run(tx, gid, err);
 	}
 	if (status == AX_OK)
 		*ret_deleted = n;

@@ -93,7 +93,7 @@ enum ax_status ax_mem_group_count_running(struct ax_tx *tx, const char *key, int
 	const struct ax_run *run;
 	int64_t n = 0;
 	while ((run = ax_mem_next(&walk)) != NULL)
-		n += strcmp(run->group_key, key) == 0;
+		n += run->worker[0] != '\0' && strcmp(run->group_key, key) == 0;
 	*ret_n = n;
 	return AX_OK;
 }

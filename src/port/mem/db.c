@@ -147,6 +147,14 @@ static int run_by_rank(const void *a, const void *b)
 	return 0;
 }
 
+static int run_by_parent(const void *a, const void *b)
+{
+	ROWS(ax_run);
+	THEN(parent);
+	THEN(gid);
+	return 0;
+}
+
 static int run_by_deadline(const void *a, const void *b)
 {
 	ROWS(ax_run);
@@ -212,14 +220,34 @@ static bool run_is_of_backfill(const void *row)
 	return ((const struct ax_run *)row)->backfill_id > 0;
 }
 
-static bool run_is_live(const void *row)
+static bool run_is_no_shard(const void *row)
+{
+	return ((const struct ax_run *)row)->shard == 0;
+}
+
+static bool run_has_parent(const void *row)
+{
+	return ((const struct ax_run *)row)->parent > 0;
+}
+
+static bool run_has_not_ended(const void *row)
 {
 	return !ax_run_is_terminal(((const struct ax_run *)row)->status);
+}
+
+static bool run_is_live(const void *row)
+{
+	return run_is_no_shard(row) && run_has_not_ended(row);
 }
 
 static bool run_is_active(const void *row)
 {
 	return run_is_live(row) && ((const struct ax_run *)row)->status != AX_RUN_PENDING;
+}
+
+static bool run_is_live_shard(const void *row)
+{
+	return run_has_parent(row) && run_has_not_ended(row);
 }
 
 static bool run_is_pending(const void *row)
@@ -240,12 +268,17 @@ static bool run_is_waiting(const void *row)
 
 static bool run_has_deadline(const void *row)
 {
-	return run_is_live(row) && ((const struct ax_run *)row)->deadline_time > 0;
+	return run_has_not_ended(row) && ((const struct ax_run *)row)->deadline_time > 0;
+}
+
+static bool run_waits_with_deadline(const void *row)
+{
+	return run_has_deadline(row) && run_is_waiting(row);
 }
 
 static bool run_is_watched(const void *row)
 {
-	return run_is_live(row) && ((const struct ax_run *)row)->watch_time > 0;
+	return run_has_not_ended(row) && ((const struct ax_run *)row)->watch_time > 0;
 }
 
 static bool run_is_given_out(const void *row)
@@ -255,7 +288,7 @@ static bool run_is_given_out(const void *row)
 
 static bool run_has_ended(const void *row)
 {
-	return !run_is_live(row);
+	return run_is_no_shard(row) && !run_has_not_ended(row);
 }
 
 static int attempt_by_key(const void *a, const void *b)
@@ -641,13 +674,14 @@ static const struct ax_mem_index canary_indexes[] = { { canary_by_task, NULL, "t
 static const struct ax_mem_index run_indexes[] = {
 	{ run_by_gid, NULL, "gid" },
 	[AX_MEM_RUN_BY_FIRE] = { run_by_fire, NULL, "fire_key" },
-	[AX_MEM_RUN_BY_TASK] = { run_by_task, NULL, NULL },
+	[AX_MEM_RUN_BY_TASK] = { run_by_task, run_is_no_shard, NULL },
 	[AX_MEM_RUN_LIVE] = { run_by_gid, run_is_live, NULL },
 	[AX_MEM_RUN_LIVE_BY_TASK] = { run_by_task, run_is_live, NULL },
 	[AX_MEM_RUN_ACTIVE_BY_TASK] = { run_by_task, run_is_active, NULL },
 	[AX_MEM_RUN_PENDING_BY_TASK] = { run_by_task, run_is_pending, NULL },
 	[AX_MEM_RUN_HELD_BY_TASK] = { run_by_task, run_is_held, NULL },
 	[AX_MEM_RUN_WAITING] = { run_by_rank, run_is_waiting, NULL },
+	[AX_MEM_RUN_LOOKED] = { run_by_deadline, run_waits_with_deadline, NULL },
 	[AX_MEM_RUN_DEADLINE] = { run_by_deadline, run_has_deadline, NULL },
 	[AX_MEM_RUN_WATCHED] = { run_by_watch, run_is_watched, NULL },
 	[AX_MEM_RUN_GIVEN] = { run_by_worker, run_is_given_out, NULL },
@@ -655,6 +689,9 @@ static const struct ax_mem_index run_indexes[] = {
 	[AX_MEM_RUN_UNDISPATCHED] = { run_by_trigger, run_is_undispatched, NULL },
 	[AX_MEM_RUN_UNDECIDED] = { run_by_task, run_is_undecided, NULL },
 	[AX_MEM_RUN_BY_BACKFILL] = { run_by_backfill, run_is_of_backfill, NULL },
+	[AX_MEM_RUN_PAGE] = { run_by_gid, run_is_no_shard, NULL },
+	[AX_MEM_RUN_SHARDS] = { run_by_parent, run_has_parent, NULL },
+	[AX_MEM_RUN_SHARDS_LIVE] = { run_by_parent, run_is_live_shard, NULL },
 };
 static const struct ax_mem_index attempt_indexes[] = { { attempt_by_key, NULL, "fence" } };
 static const struct ax_mem_index output_indexes[] = { { output_by_key, NULL, "seq" } };

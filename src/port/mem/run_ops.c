@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -134,11 +135,48 @@ enum ax_status ax_mem_runs_undispatched(struct ax_tx *tx, int64_t until, int64_t
 	return AX_MEM_GIVE(walk, ret_runs);
 }
 
+enum ax_status ax_mem_runs_looked(
+	struct ax_tx *tx, int64_t from, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)err;
+	struct ax_run probe = { .deadline_time = from, .gid = INT64_MIN };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_LOOKED, &probe);
+	const struct ax_run *run;
+	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL)
+		ax_mem_keep(&walk, run);
+	return AX_MEM_GIVE(walk, ret_runs);
+}
+
 enum ax_status ax_mem_runs_undecided(
 	struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	(void)err;
 	return list_of_task(tx, AX_MEM_RUN_UNDECIDED, task_id, limit, ret_runs);
+}
+
+enum ax_status ax_mem_shards(struct ax_tx *tx, int64_t parent, bool live, int64_t after_gid, int limit,
+	struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)err;
+	struct ax_run probe = { .parent = parent, .gid = ax_add_sat(after_gid, 1) };
+	struct ax_mem_list_walk walk =
+		ax_mem_walk(tx, AX_MEM_RUN, live ? AX_MEM_RUN_SHARDS_LIVE : AX_MEM_RUN_SHARDS, &probe);
+	const struct ax_run *run;
+	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->parent == parent)
+		ax_mem_keep(&walk, run);
+	return AX_MEM_GIVE(walk, ret_runs);
+}
+
+enum ax_status ax_mem_shard_counts(struct ax_tx *tx, int64_t parent, int64_t *ret_by_state, struct ax_err *err)
+{
+	(void)err;
+	memset(ret_by_state, 0, 32 * sizeof(*ret_by_state));
+	struct ax_run probe = { .parent = parent, .gid = INT64_MIN };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_SHARDS, &probe);
+	const struct ax_run *run;
+	while ((run = ax_mem_next(&walk)) != NULL && run->parent == parent)
+		ret_by_state[run->status]++;
+	return AX_OK;
 }
 
 enum ax_status ax_mem_runs_overdue(
@@ -204,11 +242,26 @@ enum ax_status ax_mem_runs_to_stop(
 /* The index that a page is read from, backwards. */
 static size_t page_index(const struct ax_run_filter *f)
 {
+	if (f->parent != 0)
+		return AX_MEM_RUN_SHARDS;
+	if (f->worker != NULL)
+		return 0;
 	if (ax_run_filter_is_live(f))
 		return f->task_id != 0 ? AX_MEM_RUN_LIVE_BY_TASK : AX_MEM_RUN_LIVE;
 	if (f->backfill_id != 0)
 		return AX_MEM_RUN_BY_BACKFILL;
-	return f->task_id != 0 ? AX_MEM_RUN_BY_TASK : 0;
+	return f->task_id != 0 ? AX_MEM_RUN_BY_TASK : AX_MEM_RUN_PAGE;
+}
+
+/* Do the run and those before it in the index not belong to what the page shows? */
+static bool is_past_page(size_t index, const struct ax_run_filter *f, const struct ax_run *run)
+{
+	if (index == AX_MEM_RUN_SHARDS)
+		return run->parent != f->parent;
+	if (index == AX_MEM_RUN_BY_BACKFILL)
+		return run->backfill_id != f->backfill_id;
+	bool by_task = index == AX_MEM_RUN_BY_TASK || index == AX_MEM_RUN_LIVE_BY_TASK;
+	return by_task && run->task_id != f->task_id;
 }
 
 enum ax_status ax_mem_runs_page(struct ax_tx *tx, const struct ax_run_filter *f, struct ax_runs *ret_runs,
@@ -216,15 +269,15 @@ enum ax_status ax_mem_runs_page(struct ax_tx *tx, const struct ax_run_filter *f,
 {
 	(void)err;
 	int64_t before = f->before_gid == 0 ? INT64_MAX : f->before_gid;
+	struct ax_run probe = {
+		.task_id = f->task_id, .backfill_id = f->backfill_id, .parent = f->parent, .gid = before
+	};
 	size_t index = page_index(f);
-	struct ax_run probe = { .task_id = f->task_id, .backfill_id = f->backfill_id, .gid = before };
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, index, &probe);
 	int looked = 0;
 	for (;;) {
 		const struct ax_run *run = ax_mem_previous(&walk);
-		bool of_backfill = index == AX_MEM_RUN_BY_BACKFILL;
-		if (run == NULL || (of_backfill && run->backfill_id != f->backfill_id) ||
-			(!of_backfill && f->task_id != 0 && run->task_id != f->task_id)) {
+		if (run == NULL || is_past_page(index, f, run)) {
 			*ret_before = 0;
 			break;
 		}
@@ -385,27 +438,37 @@ static enum ax_status delete_of_run(
 	return status;
 }
 
+/* With its attempts, output and failure. */
+static enum ax_status delete_run(struct ax_tx *tx, int64_t gid, struct ax_err *err)
+{
+	struct ax_attempt attempt = { .gid = gid, .fence = INT64_MIN };
+	struct ax_output output = { .gid = gid, .fence = INT64_MIN };
+	struct ax_failure failure = { .gid = gid };
+	enum ax_status status = delete_of_run(tx, AX_MEM_ATTEMPT, &attempt, gid, err);
+	if (status == AX_OK)
+		status = delete_of_run(tx, AX_MEM_OUTPUT, &output, gid, err);
+	if (status == AX_OK)
+		status = delete_of_run(tx, AX_MEM_FAILURE, &failure, gid, err);
+	return status == AX_OK ? ax_mem_replace(tx, AX_MEM_RUN, find_run(tx, gid), NULL, err) : status;
+}
+
 enum ax_status ax_mem_runs_purge(
 	struct ax_tx *tx, int64_t ended_before, int limit, int *ret_deleted, struct ax_err *err)
 {
-	struct ax_mem_table *runs = ax_mem_table(tx, AX_MEM_RUN);
 	enum ax_status status = AX_OK;
 	int n = 0;
 	const struct ax_run *run;
-	while (status == AX_OK && n < limit && (run = ax_mem_at(runs, AX_MEM_RUN_ENDED, 0)) != NULL &&
+	while (status == AX_OK && n < limit &&
+		(run = ax_mem_at(ax_mem_table(tx, AX_MEM_RUN), AX_MEM_RUN_ENDED, 0)) != NULL &&
 		run->end_time < ended_before) {
 		int64_t gid = run->gid;
-		struct ax_attempt attempt = { .gid = gid, .fence = INT64_MIN };
-		struct ax_output output = { .gid = gid, .fence = INT64_MIN };
-		status = delete_of_run(tx, AX_MEM_ATTEMPT, &attempt, gid, err);
+		struct ax_runs shards;
+		status = ax_mem_shards(tx, gid, false, INT64_MIN, INT_MAX, &shards, err);
+		for (int i = 0; status == AX_OK && i < shards.n; i++)
+			status = delete_run(tx, shards.at[i].gid, err);
 		if (status == AX_OK)
-			status = delete_of_run(tx, AX_MEM_OUTPUT, &output, gid, err);
-		struct ax_failure failure = { .gid = gid };
-		if (status == AX_OK)
-			status = delete_of_run(tx, AX_MEM_FAILURE, &failure, gid, err);
-		if (status == AX_OK)
-			status = ax_mem_replace(tx, AX_MEM_RUN, run, NULL, err);
-		n++;
+			status = delete_run(tx, gid, err);
+		n += 1 + shards.n;
 	}
 	if (status == AX_OK)
 		*ret_deleted = n;

@@ -312,12 +312,12 @@ static void test_b018_asking_twice_does_it_once(void **state)
 		assert_int_equal(ax_run_retry_now(&w->ctx, run.gid, &row, &err), AX_CONFLICT);
 	assert_int_equal(count_all(w, id), 1);
 	assert_int_equal(ax_run_cancel(&w->ctx, run.gid, "", &row, NULL), AX_OK);
-	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "again", &first, NULL), AX_OK);
+	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "again", false, &first, NULL), AX_OK);
 	struct ax_trigger keyed = { .task_id = id, .params = "", .key = "key" };
 	struct ax_run by_key;
 	assert_int_equal(ax_task_trigger(&w->ctx, &keyed, &by_key, &existed, NULL), AX_OK);
 	for (int i = 0; i < 19; i++) {
-		assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "again", &row, NULL), AX_OK);
+		assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "again", false, &row, NULL), AX_OK);
 		assert_int_equal(row.gid, first.gid);
 		assert_int_equal(ax_task_trigger(&w->ctx, &keyed, &row, &existed, NULL), AX_OK);
 		assert_true(existed);
@@ -1171,7 +1171,7 @@ static void test_b155_runs_by_hand_leave_the_rate_alone(void **state)
 	live(w, 70);
 	run = claim(w);
 	result(w, "w1", &run, AX_OUTCOME_SUCCESS);
-	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "", &row, NULL), AX_OK);
+	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "", false, &row, NULL), AX_OK);
 	struct ax_task now = task_row(w, id);
 	assert_int_equal(now.next_trigger_time, T0 + DAY);
 	assert_int_equal(now.next_trigger_time, before.next_trigger_time);
@@ -1257,7 +1257,7 @@ static void test_b187_a_run_executes_the_definition_it_was_made_with(void **stat
 	result(w, "w1", &order.run, AX_OUTCOME_FAILED);
 	assert_int_equal(run_row(w, run.gid).status, AX_RUN_RETRYING); /* three tries, as it was */
 	assert_int_equal(ax_run_cancel(&w->ctx, run.gid, "", &row, NULL), AX_OK);
-	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "", &row, NULL), AX_OK);
+	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "", false, &row, NULL), AX_OK);
 	assert_int_equal(row.version, 2); /* the definition as it is now, and it says so */
 	assert_int_equal(poll(w, "w1", "i1", 1, &order, NULL), 1);
 	assert_string_equal(order.def.biz_param, "\"new\"");
@@ -1311,7 +1311,7 @@ static void test_b192_a_deleted_task_runs_no_more(void **state)
 	assert_int_equal(ax_task_delete(&w->ctx, id, false, "test", NULL), AX_OK);
 	struct ax_trigger now = { .task_id = id, .params = "", .key = "" };
 	assert_int_equal(ax_task_trigger(&w->ctx, &now, &row, &existed, &err), AX_NOT_FOUND);
-	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "", &row, &err), AX_CONFLICT);
+	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "", false, &row, &err), AX_CONFLICT);
 	assert_int_equal(ax_run_retry_now(&w->ctx, run.gid, &row, &err), AX_CONFLICT);
 	live(w, 130);
 	claim_nothing(w);

@@ -235,7 +235,7 @@ static void test_all_again_and_each_once(void **state)
 		gids[i] = run_once(w, id, "w1", AX_OUTCOME_FAILED);
 	go(w, 2000);
 	struct ax_run again;
-	assert_int_equal(ax_run_rerun(&w->ctx, gids[1], "", &again, NULL), AX_OK); /* somebody was quicker */
+	assert_int_equal(ax_run_rerun(&w->ctx, gids[1], "", false, &again, NULL), AX_OK); /* somebody was quicker */
 	struct ax_failure_retry retry = retry_all(w, 2);
 	assert_int_equal(retry.made, 2);
 	assert_int_equal(retry.left, 1);

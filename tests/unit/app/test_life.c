@@ -388,13 +388,13 @@ static void test_retry_now_and_rerun_are_two_things(void **state)
 	struct ax_run run = begin(w, NULL, NULL), row;
 	struct ax_err err;
 	result(w, "w1", &run, AX_OUTCOME_FAILED);
-	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "", &row, &err), AX_CONFLICT);
+	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "", false, &row, &err), AX_CONFLICT);
 	assert_int_equal(ax_run_retry_now(&w->ctx, run.gid, &row, NULL), AX_OK);
 	assert_int_equal(row.status, AX_RUN_WAITING);
 	assert_int_equal(ax_run_cancel(&w->ctx, run.gid, "", &row, NULL), AX_OK);
 	assert_int_equal(row.status, AX_RUN_CANCELLED);
 	assert_int_equal(ax_run_retry_now(&w->ctx, run.gid, &row, &err), AX_CONFLICT);
-	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "", &row, NULL), AX_OK);
+	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "", false, &row, NULL), AX_OK);
 	assert_int_equal(row.rerun_of, run.gid);
 	assert_true(row.gid != run.gid);
 }

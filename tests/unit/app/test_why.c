@@ -224,7 +224,7 @@ static void test_by_hand_by_key_and_rerun(void **state)
 	run = claim(w);
 	result(w, "w1", &run, AX_OUTCOME_SUCCESS);
 	go(w, 1000);
-	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "", &again, NULL), AX_OK);
+	assert_int_equal(ax_run_rerun(&w->ctx, run.gid, "", false, &again, NULL), AX_OK);
 	why = why_run(w, again.gid);
 	says(step(&why, "rerun", 0)->text, number(w, run.gid));
 	assert_true(has(&why, "one_request"));
