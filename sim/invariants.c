@@ -53,7 +53,8 @@ static void check_runs(struct sim *sim)
 					(long long)seen->fence, (long long)run->fence);
 		}
 		bool was_pending = (int)i_run < sim->n_seen && seen->status == AX_RUN_PENDING;
-		if (run->status == AX_RUN_WAITING && (was_pending || (int)i_run >= sim->n_seen) &&
+		bool due = run->status == AX_RUN_WAITING || run->status == AX_RUN_RUNNING;
+		if (due && (was_pending || (int)i_run >= sim->n_seen) && run->parent == 0 &&
 			run->trigger_time > sim->now + sim->wall_step)
 			sim_fail(sim, "I14 run %lld became due %lld ms early", (long long)run->gid,
 				(long long)(run->trigger_time - sim->now - sim->wall_step));
@@ -61,6 +62,12 @@ static void check_runs(struct sim *sim)
 			run->bounce_times, run->accepted };
 	}
 	sim->n_seen = (int)n;
+}
+
+/* In a worker's hands: a parent never is. */
+static bool is_held(const struct ax_run *run)
+{
+	return ax_run_is_given_out(run->status) && !ax_run_is_parent(run);
 }
 
 /* The counters of groups and workers are what the runs say (I6). */
@@ -73,7 +80,7 @@ static void check_quotas(struct sim *sim)
 	EACH (group, sim, &ax_group_row) {
 		int64_t n = 0;
 		EACH (run, sim, &ax_run_row)
-			n += ax_run_is_given_out(run->status) && strcmp(run->group_key, group->group_key) == 0;
+			n += is_held(run) && strcmp(run->group_key, group->group_key) == 0;
 		if (n != group->running)
 			sim_fail(sim, "I6 group %s counts %lld running, there are %lld", group->group_key,
 				(long long)group->running, (long long)n);
@@ -81,7 +88,7 @@ static void check_quotas(struct sim *sim)
 	EACH (wg, sim, &ax_worker_group_row) {
 		int64_t n = 0;
 		EACH (run, sim, &ax_run_row)
-			n += ax_run_is_given_out(run->status) && strcmp(run->group_key, wg->group_key) == 0 &&
+			n += is_held(run) && strcmp(run->group_key, wg->group_key) == 0 &&
 				strcmp(run->worker, wg->worker) == 0;
 		if (n != wg->given)
 			sim_fail(sim, "I6 worker %s counts %lld given in %s, there are %lld", wg->worker,
@@ -169,9 +176,27 @@ static void check_held(struct sim *sim)
 	}
 }
 
+static const struct ax_run *find_run(struct sim *sim, int64_t gid)
+{
+	size_t low = 0, high = ax_mem_store_count(sim->mem, &ax_run_row);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct ax_run *run = ax_mem_store_at(sim->mem, &ax_run_row, middle);
+		if (run->gid == gid)
+			return run;
+		if (run->gid < gid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
 /* What was found later than the window is for a person to decide, and does not run by itself (I2). */
 static void check_window(struct sim *sim, const struct ax_run *run, const struct ax_task *task)
 {
+	if (run->parent != 0) /* its shards were made when nothing held it any more */
+		run = find_run(sim, run->parent);
 	int64_t window_ms = AX_MAX(task->def.window_seconds * 1000, (int64_t)AX_LATE_MS);
 	if (run->kind == AX_KIND_SCHEDULE && !run->made_up && run->version == task->version &&
 		run->create_time - run->trigger_time > window_ms)
@@ -250,7 +275,8 @@ static void check_claims(struct sim *sim)
 			sim_fail(sim, "I9 run %lld was claimed although it was asked to stop", (long long)run->gid);
 		int64_t active = 0, allowed = task->def.overlap == AX_OVERLAP_ALLOW ? task->def.overlap_max : 1;
 		EACH (other, sim, &ax_run_row)
-			active += other->task_id == task->id && other->gid != run->gid &&
+			active += other->task_id == task->id && other->shard == 0 && other->gid != run->gid &&
+				other->gid != run->parent &&
 				(ax_run_is_given_out(other->status) || other->status == AX_RUN_RETRYING);
 		/* an edit may narrow the rule under runs that are live already */
 		if (active >= allowed && active >= 4)
@@ -280,6 +306,98 @@ static void check_calendars(struct sim *sim)
 					(long long)calendar->version);
 }
 
+/* What a parent's shards say of it. */
+struct family {
+	int64_t n, live, least, most, by_state[AX_RUN_MISSED + 1];
+	bool twins;
+};
+
+static struct family meet_shards(struct sim *sim, const struct ax_run *parent)
+{
+	struct family f = { .least = INT64_MAX };
+	const struct ax_run *shard;
+	uint64_t seen[AX_SHARDS_MAX / 64 + 1] = { 0 };
+	EACH (shard, sim, &ax_run_row) {
+		if (shard->parent != parent->gid)
+			continue;
+		uint64_t bit = UINT64_C(1) << shard->shard % 64;
+		f.twins = f.twins || (seen[shard->shard / 64] & bit) != 0;
+		seen[shard->shard / 64] |= bit;
+		f.n++;
+		f.live += !ax_run_is_terminal(shard->status);
+		f.least = AX_MIN(f.least, shard->shard);
+		f.most = AX_MAX(f.most, shard->shard);
+		f.by_state[shard->status]++;
+		if (shard->task_id != parent->task_id || shard->kind != parent->kind ||
+			strcmp(shard->fire_key, parent->fire_key) != 0 || shard->version != parent->version ||
+			shard->shard_total != parent->shard_total || shard->spread != parent->spread)
+			sim_fail(sim, "S1 shard %lld is not of the fire of its parent %lld", (long long)shard->gid,
+				(long long)parent->gid);
+	}
+	return f;
+}
+
+/* The state of a parent whose shards are all over (S3). */
+static bool ended_rightly(const struct ax_run *parent, const struct family *f)
+{
+	enum ax_run_state as = f->by_state[AX_RUN_SUCCESS] == f->n ? AX_RUN_SUCCESS
+		: parent->cancel != AX_CANCEL_NONE                 ? AX_RUN_CANCELLED
+		: f->by_state[AX_RUN_FAILED] > 0                   ? AX_RUN_FAILED
+		: f->by_state[AX_RUN_TIMEOUT] > 0                  ? AX_RUN_TIMEOUT
+								   : AX_RUN_CANCELLED;
+	return parent->status == as;
+}
+
+/* A parent is RUNNING exactly as long as a shard of it lives, has all its shards from the moment it began, and ends as
+ * they say (S1 … S3). It is never in a worker's hands, and what it waits for is never a worker's claim (S4). */
+static void check_parents(struct sim *sim)
+{
+	const struct ax_run *run;
+	EACH (run, sim, &ax_run_row) {
+		bool settled = (int)i_run < sim->n_seen && sim->seen[i_run].rev == run->rev &&
+			ax_run_is_terminal(sim->seen[i_run].status);
+		if (!ax_run_is_parent(run) || settled)
+			continue;
+		struct family f = meet_shards(sim, run);
+		bool begun = run->start_time != 0;
+		if (run->fence != 0 || run->worker[0] != '\0' || run->status == AX_RUN_DISPATCHED ||
+			run->status == AX_RUN_RETRYING || (run->status == AX_RUN_WAITING && run->hold == AX_HOLD_NONE))
+			sim_fail(sim, "S4 parent %lld is %s like a run that a worker gets", (long long)run->gid,
+				ax_run_state_name(run->status));
+		if (begun != (f.n > 0))
+			sim_fail(sim, "S1 parent %lld has %lld shards and has%s begun", (long long)run->gid,
+				(long long)f.n, begun ? "" : " not");
+		if (begun &&
+			(f.twins || f.most > run->shard_total || f.least < 1 ||
+				(!run->failed_only && f.n != run->shard_total)))
+			sim_fail(sim, "S1 parent %lld has %lld shards of %lld, from %lld to %lld", (long long)run->gid,
+				(long long)f.n, (long long)run->shard_total, (long long)f.least, (long long)f.most);
+		if (begun && (f.live > 0) != (run->status == AX_RUN_RUNNING))
+			sim_fail(sim, "S2 parent %lld is %s with %lld live shards", (long long)run->gid,
+				ax_run_state_name(run->status), (long long)f.live);
+		if (begun && f.live == 0 && !ended_rightly(run, &f))
+			sim_fail(
+				sim, "S3 parent %lld ended as %s", (long long)run->gid, ax_run_state_name(run->status));
+	}
+}
+
+/* A shard of a broadcast is only ever in the hands of its own worker, which nobody else's is (S5). */
+static void check_pins(struct sim *sim)
+{
+	const struct ax_run *run;
+	const struct ax_attempt *attempt;
+	EACH (run, sim, &ax_run_row) {
+		if (!ax_run_is_pinned(run))
+			continue;
+		if (run->worker[0] == '\0')
+			sim_fail(sim, "S5 shard %lld of a broadcast is for no worker", (long long)run->gid);
+		EACH (attempt, sim, &ax_attempt_row)
+			if (attempt->gid == run->gid && strcmp(attempt->worker, run->worker) != 0)
+				sim_fail(sim, "S5 shard %lld is for %s and was given to %s", (long long)run->gid,
+					run->worker, attempt->worker);
+	}
+}
+
 void sim_check_step(struct sim *sim)
 {
 	if (ax_mem_store_commits(sim->mem) == sim->commits_seen)
@@ -291,6 +409,7 @@ void sim_check_step(struct sim *sim)
 	check_watch(sim);
 	check_held(sim);
 	check_canaries(sim);
+	check_parents(sim);
 	check_runs(sim);
 	check_calendars(sim);
 }
@@ -379,7 +498,8 @@ static void check_rest(struct sim *sim)
 	EACH (run, sim, &ax_run_row) {
 		bool waits = run->status == AX_RUN_RETRYING || run->status == AX_RUN_PENDING;
 		bool held = run->status == AX_RUN_WAITING && run->hold != AX_HOLD_NONE;
-		if (ax_run_is_terminal(run->status) || (waits && run->deadline_time > now))
+		bool with_shards = ax_run_is_parent(run) && run->status == AX_RUN_RUNNING; /* S2 looks at it */
+		if (ax_run_is_terminal(run->status) || (waits && run->deadline_time > now) || with_shards)
 			continue;
 		if (!held)
 			sim_fail(sim, "L1 run %lld of task %lld is still %s (deadline %lld ms ago)",
@@ -460,6 +580,7 @@ void sim_check_end(struct sim *sim)
 {
 	check_acked(sim);
 	check_attempts(sim);
+	check_pins(sim);
 	check_rest(sim);
 	check_fires(sim);
 	check_failure_groups(sim);

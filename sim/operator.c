@@ -136,6 +136,9 @@ static struct ax_task_def draw_def(struct sim *sim, const char *name)
 	def.lost_limit = sim_between(sim, 0, 3);
 	def.unreachable_continues = sim_between(sim, 0, 7) == 0;
 	def.start_confirmed = sim_between(sim, 0, 3) == 0;
+	int64_t spread = sim_between(sim, 0, 7);
+	def.shard_count = spread <= 1 ? sim_between(sim, 2, 5) : 0;
+	def.broadcast = false && spread == 2;
 	return def;
 }
 
