@@ -213,7 +213,7 @@ static void check_failures(struct sim *sim)
 	const struct ax_failure_group *group;
 	int64_t failed = 0, written = 0, folded = 0, counted = 0;
 	EACH (run, sim, &ax_run_row)
-		failed += ax_run_has_failed(run);
+		failed += ax_run_has_failed(run) && run->parent == 0;
 	EACH (failure, sim, &ax_failure_row) {
 		written++;
 		folded += failure->folded;
