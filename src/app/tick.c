@@ -129,7 +129,7 @@ static enum ax_status follow_calendars(struct ax_tx *tx, void *arg, struct ax_er
 static enum ax_status look_now(struct pass *pass, struct ax_tx *tx, struct ax_err *err)
 {
 	struct ax_runs waiting;
-	enum ax_status status = tx->ops->runs_looked(tx, pass->now + 1, INT32_MAX, &waiting, err);
+	enum ax_status status = tx->ops->runs_looked(tx, pass->now + AX_LEASE_MS + 1, INT32_MAX, &waiting, err);
 	for (int i = 0; status == AX_OK && i < waiting.n; i++) {
 		waiting.at[i].deadline_time = pass->now;
 		waiting.at[i].limit_time = 0;
