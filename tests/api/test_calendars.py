@@ -151,6 +151,7 @@ def test_rules_that_make_no_sense_are_refused(admin, unique, fields, field):
     create(admin, unique, **fields).refused(400, "never_fires" if field == "cron_expr" else "invalid", field)
 
 
+# B083
 def test_after_knows_no_dates(admin, unique):
     admin.post("/api/v1/calendars", {"name": unique}).ok(201)
     create(admin, unique, cron_expr="@after 30s", calendar=unique).refused(400, "invalid", "calendar")
@@ -158,6 +159,7 @@ def test_after_knows_no_dates(admin, unique):
     create(admin, unique, calendar=f"{unique}-never").refused(400, "never_fires", "cron_expr")
 
 
+# B184
 def test_a_change_of_the_calendar_reaches_its_tasks_at_once(admin, unique):
     admin.post("/api/v1/calendars", {"name": unique, "week": ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]}).ok(201)
     task = create(admin, unique, cron_expr="* * * * * *", dialect="quartz", calendar=unique, overlap="skip").ok(201)

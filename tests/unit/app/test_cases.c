@@ -3,6 +3,7 @@
 
 #include "world.h"
 
+#include "app/calendars.h"
 #include "app/events.h"
 #include "app/groups.h"
 #include "app/recover.h"
@@ -668,6 +669,47 @@ static void in_moving(struct ax_task_def *def)
 	def->time_zone = "Test/Moving";
 }
 
+static void with_jitter(struct ax_task_def *def)
+{
+	def->jitter_seconds = 50;
+}
+
+static void test_b046_jitter_is_no_other_fire(void **state)
+{
+	struct world *w = *state;
+	int64_t ids[20];
+	for (int i = 0; i < 20; i++)
+		ids[i] = make_task(w, "* * * * *", with_jitter);
+	live(w, 300);
+	for (int i = 0; i < 20; i++)
+		assert_in_range(count_fires(w, ids[i]), 4, 5);
+	for (int i = 0; i < 20; i++) { /* without its jitter a fire is due at no time, or was made already */
+		int64_t late = task_row(w, ids[i]).next_trigger_time % MINUTE, next = w->now / MINUTE * MINUTE;
+		int64_t fires = count_fires(w, ids[i]);
+		rewrite(w, (struct rewrite){ ids[i], NULL, next });
+		go(w, 0);
+		assert_int_equal(count_fires(w, ids[i]), fires);
+		assert_int_equal(task_row(w, ids[i]).next_trigger_time % MINUTE, late);
+	}
+}
+
+static void in_window(struct ax_task_def *def)
+{
+	def->valid_from = T0 + MINUTE;
+	def->valid_until = T0 + 3 * MINUTE;
+}
+
+static void test_b096_a_window_has_its_begin_and_not_its_end(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "* * * * *", in_window), half = make_task(w, "@every 30s", in_window);
+	live(w, 300);
+	assert_int_equal(count_fires(w, id), 2); /* at 1 and 2 min */
+	assert_int_equal(count_fires(w, half), 4);
+	assert_true(task_row(w, id).exhausted);
+	assert_true(task_row(w, half).exhausted);
+}
+
 /* Expressions and a zone that cannot be read any more: B078, B079, B135 and B091. */
 static void test_b135_a_task_that_cannot_be_read_stops_alone(void **state)
 {
@@ -1206,6 +1248,28 @@ static void test_b184_the_next_fire_follows_the_edit(void **state)
 	}
 }
 
+static void by_calendar(struct ax_task_def *def)
+{
+	def->calendar = "ours";
+}
+
+static void test_b184_the_next_fire_follows_the_calendar(void **state)
+{
+	struct world *w = *state;
+	struct ax_calendar_def def = { .name = "ours", .title = "", .content = { .week = 0x7f } };
+	struct ax_calendar_row row;
+	assert_int_equal(ax_calendar_put(&w->ctx, &def, 0, "test", &row, NULL), AX_OK);
+	int64_t id = make_task(w, "0 7 * * *", by_calendar);
+	go(w, 4 * DAY + 20 * HOUR); /* Friday evening */
+	assert_int_equal(task_row(w, id).next_trigger_time, T0 + 5 * DAY + 7 * HOUR);
+	int rows = count_all(w, id);
+	def.content.week = 0x3e; /* Monday to Friday */
+	assert_int_equal(ax_calendar_put(&w->ctx, &def, 1, "test", &row, NULL), AX_OK);
+	assert_int_equal(task_row(w, id).next_trigger_time, T0 + 7 * DAY + 7 * HOUR);
+	go(w, 2 * DAY);
+	assert_int_equal(count_all(w, id), rows);
+}
+
 static void test_b185_the_scheduler_never_writes_a_persons_columns(void **state)
 {
 	struct world *w = *state;
@@ -1474,6 +1538,8 @@ int main(void)
 		T(test_b052_a_run_ends_no_earlier_than_it_began),
 		T(test_b083_an_edit_to_a_schedule_without_fires_changes_nothing),
 		T(test_b046_what_is_no_fire_of_the_schedule_does_not_run),
+		T(test_b046_jitter_is_no_other_fire),
+		T(test_b096_a_window_has_its_begin_and_not_its_end),
 		T(test_b135_a_task_that_cannot_be_read_stops_alone),
 		T(test_b135_new_zone_data_reach_the_tasks_beside_a_bad_one),
 		T(test_b097_a_dead_worker_blocks_neither_its_run_nor_the_next),
@@ -1495,6 +1561,7 @@ int main(void)
 		T(test_b154_a_rate_does_not_drift),
 		T(test_b155_runs_by_hand_leave_the_rate_alone),
 		T(test_b184_the_next_fire_follows_the_edit),
+		T(test_b184_the_next_fire_follows_the_calendar),
 		T(test_b185_the_scheduler_never_writes_a_persons_columns),
 		T(test_b187_a_run_executes_the_definition_it_was_made_with),
 		T(test_b189_resuming_at_the_instant_of_a_fire),

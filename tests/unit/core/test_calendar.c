@@ -300,6 +300,7 @@ static void test_dates_where_the_clock_moves(void **state)
 	check_fires(&rule, "2025-09-05T12:00:00Z", "2025-09-07T03:59:00Z 2025-09-14T02:59:00Z");
 }
 
+/* B096 */
 static void test_validity(void **state)
 {
 	(void)state;
@@ -322,6 +323,7 @@ static void test_validity(void **state)
 }
 
 /* A search among dates that never fit ends, and soon. */
+/* B042, B083 */
 static void test_never_is_found_out_quickly(void **state)
 {
 	(void)state;
