@@ -409,7 +409,7 @@ static void judge_after_run(struct account *a, const struct part *part)
 		if (!in_window(a->audit, point->ms))
 			continue;
 		count_fire(a, point->ms, outcome);
-		if (too_early)
+		if (too_early || !ax_check_is_valid(&part->rule.limits, point->ms))
 			found_unexpected(a, point->ms);
 	}
 	for (size_t i = 0; i < a->task->n_runs; i++) {

@@ -120,12 +120,16 @@ static bool has_date(const struct ax_check_fires *f, int64_t number)
 		ax_check_day_is_in(f->limits->in_days, number) != f->limits->exclude;
 }
 
+bool ax_check_is_valid(const struct ax_check_limits *limits, int64_t ms)
+{
+	return ms >= limits->valid_from_ms && (limits->valid_until_ms == 0 || ms < limits->valid_until_ms);
+}
+
 static bool is_demanded(const struct ax_check_fires *f, int64_t ms)
 {
-	const struct ax_check_limits *limits = f->limits;
-	if (!limits)
+	if (!f->limits)
 		return true;
-	if (ms < limits->valid_from_ms || (limits->valid_until_ms != 0 && ms >= limits->valid_until_ms))
+	if (!ax_check_is_valid(f->limits, ms))
 		return false;
 	int64_t utc_s = ax_check_floor_div(ms, 1000);
 	int64_t local_s = utc_s + f->zone->segments[ax_check_zone_at(f->zone, utc_s)].offset_s;
@@ -307,9 +311,13 @@ static bool next_instant(struct ax_check_fires *fires, int64_t *ret_ms)
 
 bool ax_check_fires_next(struct ax_check_fires *fires, int64_t *ret_ms)
 {
-	while (next_instant(fires, ret_ms))
-		if (is_demanded(fires, *ret_ms))
+	int64_t ms;
+	while (next_instant(fires, &ms)) {
+		if (is_demanded(fires, ms)) {
+			*ret_ms = ms;
 			return true;
+		}
+	}
 	return false;
 }
 

@@ -42,6 +42,9 @@ struct ax_check_limits {
 	int64_t valid_from_ms, valid_until_ms; /* 0 = open */
 };
 
+/* Is the instant in the window of validity? */
+bool ax_check_is_valid(const struct ax_check_limits *limits, int64_t ms);
+
 /* A walk over the fires in a window, in order, each once. */
 struct ax_check_fires {
 	const struct ax_check_schedule *schedule;

@@ -78,8 +78,11 @@ bool ax_rule_last(const struct ax_rule *rule, int64_t from_ms, int64_t before_ms
 
 bool ax_rule_follow(const struct ax_rule *rule, int64_t ended_ms, int64_t *ret_ms)
 {
-	*ret_ms = AX_MAX(ended_ms + rule->schedule.period_s * 1000, rule->valid_from);
-	return rule->valid_until == 0 || *ret_ms < rule->valid_until;
+	int64_t fire_ms = AX_MAX(ended_ms + rule->schedule.period_s * 1000, rule->valid_from);
+	if (rule->valid_until != 0 && fire_ms >= rule->valid_until)
+		return false;
+	*ret_ms = fire_ms;
+	return true;
 }
 
 int64_t ax_jitter_ms(int64_t task_id, int64_t jitter_seconds)

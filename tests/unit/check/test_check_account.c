@@ -459,6 +459,72 @@ static void test_after_stands_still(void **state)
 
 /* ---- what is said ---- */
 
+static void test_a_calendar_decides_which_fires_are_demanded(void **state)
+{
+	(void)state;
+	struct ax_check_calendar nothing = { 0, "" }, all = { 127, "" }, gone = { 127, NULL },
+				 broken = { 0, "soon in\n" };
+	struct history h = every_minute();
+	h.epochs[0].calendar = &nothing;
+	assert_int_equal(judge(&h).expected, 0);
+	runs(&h, 0, 0);
+	assert_int_equal(judge(&h).unexpected, 1);
+	h.epochs[0].calendar_excludes = true;
+	assert_int_equal(judge(&h).missing, 9);
+	h.epochs[0].calendar = &all;
+	assert_int_equal(judge(&h).unexpected, 1);
+	h.epochs[0].calendar = &gone;
+	assert_int_equal(judge(&h).unreadable, 1);
+	h.epochs[0].calendar = &broken;
+	assert_int_equal(judge(&h).unreadable, 1);
+}
+
+static void test_validity_and_jitter(void **state)
+{
+	(void)state;
+	struct history h = every_minute();
+	h.epochs[0].valid_from = fire(2);
+	h.epochs[0].valid_until = fire(5);
+	runs(&h, 2, 4);
+	assert_int_equal(judge(&h).expected, 3);
+	assert_int_equal(judge(&h).unexplained, 0);
+	/* with jitter every run is due so much later, and not otherwise */
+	h.epochs[0].jitter_ms = 7000;
+	assert_int_equal(judge(&h).unexpected, 3);
+	for (size_t i = 0; i < h.n_runs; i++)
+		h.runs[i].trigger_time += 7000;
+	assert_int_equal(judge(&h).unexplained, 0);
+	h.runs[1].made_up = true;
+	h.runs[1].trigger_time -= 7000; /* a person does not wait */
+	assert_int_equal(judge(&h).unexplained, 0);
+}
+
+/* An instant that is not demanded is not walked over: a clock that was set back may demand what came before it. */
+static void test_a_clock_set_back_after_times_without_fires(void **state)
+{
+	(void)state;
+	struct ax_check_calendar nothing = { 0, "" };
+	struct history h = every_minute();
+	h.epochs[0].calendar = &nothing;
+	epoch(&h, fire(8), "* * * * *", false);
+	epoch(&h, fire(3), "* * * * *", true);
+	runs(&h, 4, 9);
+	assert_int_equal(judge(&h).runs, 6);
+	assert_int_equal(judge(&h).unexplained, 0);
+}
+
+static void test_after_within_its_validity(void **state)
+{
+	(void)state;
+	struct history h = { .next_trigger_time = 0 };
+	epoch(&h, start - minute, "@after 60s", true);
+	assert_int_equal(judge(&h).unreadable, 1);
+	h.epochs[0].valid_until = fire(3);
+	assert_int_equal(judge(&h).unreadable, 0);
+	runs(&h, 3, 3);
+	assert_int_equal(judge(&h).unexpected, 1);
+}
+
 static void test_json_names_the_fires(void **state)
 {
 	(void)state;
@@ -534,6 +600,10 @@ int main(void)
 		cmocka_unit_test(test_after_in_order),
 		cmocka_unit_test(test_after_too_early),
 		cmocka_unit_test(test_after_stands_still),
+		cmocka_unit_test(test_a_calendar_decides_which_fires_are_demanded),
+		cmocka_unit_test(test_validity_and_jitter),
+		cmocka_unit_test(test_a_clock_set_back_after_times_without_fires),
+		cmocka_unit_test(test_after_within_its_validity),
 		cmocka_unit_test(test_json_names_the_fires),
 		cmocka_unit_test(test_first_fire),
 	};

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/num.h"
 #include "check/fires.h"
-#include "core/schedule.h"
+#include "core/rule.h"
 
 /* Two engines that share nothing, on expressions that are made up from a seed: they must refuse the same ones and give
  * the same fires for the others. A difference is a fault in one of them. */
@@ -120,18 +120,48 @@ static int64_t make_instant(const struct ax_check_zone *zone)
 	return from * 1000 + (pick(8) == 0 ? pick(1000) : 0);
 }
 
+/* What narrows a schedule, for both: a calendar around the instant and a window of validity, at times none. */
+static void make_limits(struct ax_arena *arena, int64_t from_ms, struct ax_rule *rule, struct ax_check_in_days *in_days,
+	struct ax_check_limits *limits)
+{
+	struct ax_calendar *calendar = ax_alloc(arena, sizeof(*calendar));
+	*limits = (struct ax_check_limits){ .exclude = pick(2) == 0 };
+	rule->excludes = limits->exclude;
+	if (pick(2) == 0) {
+		calendar->week = pick(8) == 0 ? 0 : pick(128);
+		calendar->days = ax_alloc_array(arena, 12, sizeof(*calendar->days));
+		int64_t day = from_ms / 86400000 - 2;
+		for (calendar->n = 0; calendar->n < 12; day += 1 + (pick(3) == 0 ? pick(60) : 0))
+			calendar->days[calendar->n++] = (struct ax_calendar_day){ day, pick(2) == 0, "a day" };
+		assert_int_equal(
+			ax_check_in_days_parse(arena, calendar->week, ax_calendar_text(arena, calendar), in_days, NULL),
+			AX_OK);
+		rule->calendar = calendar;
+		limits->in_days = in_days;
+	}
+	if (pick(4) == 0)
+		rule->valid_from = limits->valid_from_ms = from_ms + (int64_t)pick(100) * 86400000 / 3;
+	if (pick(4) == 0)
+		rule->valid_until = limits->valid_until_ms = from_ms + (int64_t)pick(400) * 86400000 / 3;
+}
+
 /* How many of the first fires differ; 0 when none does. */
-static int compare(const char *expr, const struct ax_schedule *core, const struct ax_tz *tz,
-	const struct ax_check_schedule *mine, const struct ax_check_zone *zone, int64_t from_ms)
+static int compare(const char *expr, struct ax_rule rule, const struct ax_check_schedule *mine,
+	const struct ax_check_zone *zone, int64_t from_ms)
 {
 	int64_t until_ms = from_ms + INT64_C(5) * 366 * 86400 * 1000;
 	struct ax_check_fires fires;
+	struct ax_check_in_days in_days;
+	struct ax_check_limits limits;
+	struct ax_arena arena = { 0 };
+	make_limits(&arena, from_ms, &rule, &in_days, &limits);
 	ax_check_fires_begin(&fires, mine, zone, from_ms, from_ms, until_ms);
+	ax_check_fires_limit(&fires, &limits);
 	int differ = 0;
 	int64_t after_ms = from_ms;
 	for (int i = 0; i < FIRES && differ == 0; i++) {
 		int64_t core_ms, mine_ms;
-		bool core_has = ax_schedule_next(core, tz, from_ms, after_ms, &core_ms) && core_ms <= until_ms;
+		bool core_has = ax_rule_next(&rule, after_ms, &core_ms) && core_ms <= until_ms;
 		bool mine_has = ax_check_fires_next(&fires, &mine_ms);
 		if (core_has != mine_has || (core_has && core_ms != mine_ms)) {
 			char after[AX_CHECK_INSTANT_SIZE], a[AX_CHECK_INSTANT_SIZE] = "none",
@@ -149,6 +179,7 @@ static int compare(const char *expr, const struct ax_schedule *core, const struc
 		after_ms = core_ms;
 	}
 	ax_check_fires_end(&fires);
+	ax_arena_done(&arena);
 	return differ;
 }
 
@@ -183,8 +214,11 @@ static void test_both_engines_agree(void **state)
 		} else if (a == AX_OK) {
 			accepted++;
 			size_t z = pick(AX_COUNT(names));
-			differ += compare(expr.data, &core, ax_zones_find(zones, names[z]), &mine, &mine_zones[z],
-				make_instant(&mine_zones[z]));
+			int64_t from_ms = make_instant(&mine_zones[z]);
+			differ += compare(expr.data,
+				(struct ax_rule){
+					.schedule = core, .tz = ax_zones_find(zones, names[z]), .anchor_ms = from_ms },
+				&mine, &mine_zones[z], from_ms);
 		}
 		ax_arena_reset(&arena);
 	}
