@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "app/alerts.h"
+#include "app/failures.h"
 
 enum { OF_A_TASK = 64 }; /* open alerts of one task: one per rule, more of those whose episode is a run */
 
@@ -48,6 +49,10 @@ enum ax_status ax_alert_run_ended(struct ax_ctx *ctx, struct ax_tx *tx, const st
 			ax_sprintf(ctx->arena, "run %" PRId64 " succeeded", run->gid), now, err);
 	if (run->status != AX_RUN_FAILED && run->status != AX_RUN_TIMEOUT)
 		return AX_OK;
+	bool muted;
+	enum ax_status status = ax_failure_is_muted(tx, run, now, &muted, err);
+	if (status != AX_OK || muted)
+		return status;
 	struct ax_alert_event event = event_of(ctx, AX_ALERT_FAILED, &task->def, run);
 	if (event.detail[0] == '\0')
 		event.detail = run->reason;

@@ -6,7 +6,8 @@
 
 #include "app/ctx.h"
 
-/* A run ended. FAILED and TIMEOUT open the task's alert `failed` or add to it; SUCCESS resolves it, and `absence`. */
+/* A run ended. FAILED and TIMEOUT open the task's alert `failed` or add to it, unless the group of the failure is
+ * muted; SUCCESS resolves it, and `absence`. */
 enum ax_status ax_alert_run_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
 	const struct ax_run *run, int64_t now, struct ax_err *err);
 

@@ -37,6 +37,15 @@ enum ax_status ax_failure_group_of_run(
 		: status;
 }
 
+enum ax_status ax_failure_is_muted(
+	struct ax_tx *tx, const struct ax_run *run, int64_t now, bool *ret, struct ax_err *err)
+{
+	struct ax_failure_group group;
+	enum ax_status status = ax_failure_group_of_run(tx, run, &group, err);
+	*ret = status == AX_OK && ax_failure_state_at(&group, now) == AX_FAILURE_MUTED;
+	return status == AX_NOT_FOUND ? AX_OK : status;
+}
+
 /* --- alerts ------------------------------------------------------------------------------------------------------- */
 
 static const char *episode_of(struct ax_ctx *ctx, const struct ax_failure_group *group)

@@ -31,4 +31,8 @@ enum ax_status ax_failure_end_alert(struct ax_ctx *ctx, struct ax_tx *tx, const 
 enum ax_status ax_failure_group_of_run(
 	struct ax_tx *tx, const struct ax_run *run, struct ax_failure_group *ret, struct ax_err *err);
 
+/* Does the run's failure belong to a group that a person muted? What is known is not told. */
+enum ax_status ax_failure_is_muted(
+	struct ax_tx *tx, const struct ax_run *run, int64_t now, bool *ret, struct ax_err *err);
+
 #endif
