@@ -253,7 +253,11 @@ static void act_on_run(struct sim *sim, int64_t gid)
 	struct ax_ctx *ctx = &sim->server.ctx;
 	struct ax_run run;
 	struct ax_runs made;
-	switch (sim_between(sim, 0, 4)) {
+	switch (sim_between(sim, 0, 5)) {
+	case 5:
+		(void)!ax_run_postpone(
+			ctx, gid, sim->now + sim->wall_step + sim_between(sim, -1000, 60000), NULL, &run, NULL);
+		break;
 	case 0:
 	case 1:
 		(void)!ax_run_cancel(ctx, gid, "sim", &run, NULL);

@@ -97,6 +97,13 @@ struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum a
 	};
 }
 
+void ax_run_set_due(struct ax_ctx *ctx, const struct ax_task *task, struct ax_run *run, int64_t due)
+{
+	run->trigger_time = run->deadline_time = due;
+	run->rank = due - run->priority * AX_RANK_STEP_MS;
+	run->must_end_time = run->watch_time = must_end_time(ctx, &task->def, due);
+}
+
 static enum ax_status store_new(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
 {
 	AX_ASSERT(ax_run_may_begin_as(run->status, ax_run_is_parent(run)));

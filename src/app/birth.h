@@ -13,6 +13,9 @@ enum ax_status ax_gids_ensure(struct ax_ctx *ctx, struct ax_err *err);
 struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum ax_run_kind kind, const char *key,
 	int64_t trigger_time, int64_t now);
 
+/* Another due instant for a run that is PENDING (not stored): everything that follows from it. */
+void ax_run_set_due(struct ax_ctx *ctx, const struct ax_task *task, struct ax_run *run, int64_t due);
+
 /* All of these: AX_EXISTS when the run's key was used. */
 
 /* Stores a run that is due now: WAITING, or held by overlap or pause. A parent that nothing holds is stored as RUNNING,

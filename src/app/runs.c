@@ -8,6 +8,7 @@
 #include "app/change.h"
 #include "app/failures.h"
 #include "app/schedule_next.h"
+#include "app/task_check.h"
 #include "app/worker_seen.h"
 #include "core/limits.h"
 
@@ -132,6 +133,45 @@ static enum ax_status check_rerun(struct pass *pass, struct ax_tx *tx, const str
 	if (status == AX_OK && failed == 0)
 		return ax_fail(err, AX_CONFLICT, "failed_only", "the run has no shard that did not succeed");
 	return status;
+}
+
+struct postpone {
+	struct ax_ctx *ctx;
+	int64_t gid, run_at;
+	const char *params;
+	struct ax_run *ret;
+};
+
+static enum ax_status postpone(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct postpone *p = arg;
+	struct ax_run *run = p->ret;
+	struct ax_task task;
+	enum ax_status status = open_run(tx, p->gid, run, err);
+	if (status == AX_OK && (run->status != AX_RUN_PENDING || run->kind != AX_KIND_DELAY))
+		return ax_fail(err, AX_CONFLICT, "status",
+			"only a delayed run that is not due yet can be changed; this one is %s",
+			ax_run_state_name(run->status));
+	if (status == AX_OK)
+		status = open_task(tx, run->task_id, &task, err);
+	if (status != AX_OK)
+		return status;
+	if (p->run_at != 0)
+		ax_run_set_due(p->ctx, &task, run, p->run_at);
+	if (p->params != NULL)
+		run->params = p->params;
+	status = tx->ops->run_set_due(tx, run, run->rev, err);
+	run->rev++;
+	p->ctx->notify->ops->run_changed(p->ctx->notify, run);
+	return status;
+}
+
+enum ax_status ax_run_postpone(
+	struct ax_ctx *ctx, int64_t gid, int64_t run_at, const char *params, struct ax_run *ret, struct ax_err *err)
+{
+	struct postpone p = { .ctx = ctx, .gid = gid, .run_at = run_at, .params = params, .ret = ret };
+	enum ax_status status = ax_trigger_check(ctx, run_at, params != NULL ? params : "", err);
+	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, postpone, &p, err) : status;
 }
 
 static enum ax_status rerun(struct ax_tx *tx, void *arg, struct ax_err *err)

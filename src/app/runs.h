@@ -10,6 +10,11 @@
 enum ax_status ax_run_cancel(
 	struct ax_ctx *ctx, int64_t gid, const char *why, struct ax_run *ret, struct ax_err *err) AX_MUST_USE;
 
+/* Another due instant (0 = as it is) or other parameters (NULL = as they are) for a run that is not due yet.
+ * AX_CONFLICT once it is. The key stays: a run is the same run whenever it is due. */
+enum ax_status ax_run_postpone(struct ax_ctx *ctx, int64_t gid, int64_t run_at, const char *params, struct ax_run *ret,
+	struct ax_err *err) AX_MUST_USE;
+
 /* Tries a RETRYING run now; of a run with shards those that are RETRYING. */
 enum ax_status ax_run_retry_now(struct ax_ctx *ctx, int64_t gid, struct ax_run *ret, struct ax_err *err) AX_MUST_USE;
 

@@ -11,6 +11,8 @@
 #include "core/task_def.h"
 #include "core/watch.h"
 
+static const int64_t TEN_YEARS_MS = INT64_C(315576000000);
+
 static enum ax_status check_text(const char *field, const char *text, size_t min, size_t max, struct ax_err *err)
 {
 	size_t len = strlen(text), characters = 0;
@@ -171,4 +173,14 @@ enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, 
 	if (status == AX_OK)
 		status = check_text("notes", def->notes, 0, AX_MESSAGE_MAX, err);
 	return status;
+}
+
+enum ax_status ax_trigger_check(struct ax_ctx *ctx, int64_t run_at, const char *params, struct ax_err *err)
+{
+	if (run_at > ax_now_ms(ctx->clock) + TEN_YEARS_MS)
+		return ax_fail(err, AX_INVALID, "run_at", "the due instant is at most ten years ahead");
+	if (strlen(params) > AX_PARAM_MAX)
+		return ax_fail(err, AX_TOO_LARGE, "params", "the parameters have %zu bytes; %d are allowed",
+			strlen(params), AX_PARAM_MAX);
+	return AX_OK;
 }

@@ -12,8 +12,6 @@
 #include "app/task_check.h"
 #include "core/limits.h"
 
-enum { TEN_YEARS_MS_IN_S = 315576000 };
-
 static enum ax_status append_version(struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
 {
 	struct ax_task_version version = {
@@ -437,12 +435,9 @@ enum ax_status ax_task_trigger(
 	struct ax_ctx *ctx, const struct ax_trigger *ask, struct ax_run *ret, bool *ret_existed, struct ax_err *err)
 {
 	struct trigger t = { .ctx = ctx, .ask = ask, .ret = ret, .now = ax_now_ms(ctx->clock) };
-	if (ask->run_at > t.now + (int64_t)TEN_YEARS_MS_IN_S * 1000)
-		return ax_fail(err, AX_INVALID, "run_at", "the due instant is at most ten years ahead");
-	if (strlen(ask->params) > AX_PARAM_MAX)
-		return ax_fail(err, AX_TOO_LARGE, "params", "the parameters have %zu bytes; %d are allowed",
-			strlen(ask->params), AX_PARAM_MAX);
-	enum ax_status status = ax_gids_ensure(ctx, err);
+	enum ax_status status = ax_trigger_check(ctx, ask->run_at, ask->params, err);
+	if (status == AX_OK)
+		status = ax_gids_ensure(ctx, err);
 	if (status == AX_OK)
 		status = ax_store_run(ctx->store, ctx->arena, trigger, &t, err);
 	*ret_existed = t.existed;

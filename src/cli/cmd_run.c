@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cli/ctl.h"
+#include "cli/due.h"
 #include "cli/follow.h"
 #include "cli/print.h"
 #include "cli/report.h"
@@ -232,6 +233,27 @@ static const struct ax_opt resolve_opts[] = {
 	{ 0 },
 };
 
+static const struct ax_opt change_opts[] = { AX_DUE_OPTS, { 0 } };
+
+static int change(struct ax_ctl *ctl)
+{
+	const char *gid;
+	json_t *body = NULL, *run = NULL;
+	int code = gid_of(ctl, &gid);
+	if (code == AX_EXIT_OK)
+		code = ax_due_body(ctl, &body);
+	if (code == AX_EXIT_OK && json_object_size(body) == 0) {
+		json_decref(body);
+		return ax_ctl_fail(AX_EXIT_USAGE, "", "nothing to change: give --at, --delay or --params");
+	}
+	if (code == AX_EXIT_OK)
+		code = ax_client_call(&ctl->client, "PATCH", ax_sprintf(&ctl->arena, "/runs/%s", gid), body, &run);
+	if (code == AX_EXIT_OK)
+		ax_report_run_line(ctl, run);
+	json_decref(run);
+	return code;
+}
+
 static int act(struct ax_ctl *ctl, const char *word, json_t *body, json_t **ret)
 {
 	const char *gid;
@@ -299,6 +321,8 @@ const struct ax_verb ax_run_verbs[] = {
 	{ "list", "", 0, 0, "runs, newest first", list_opts, list, false },
 	{ "show", "GID", 1, 1, "one run with its attempts and what happened when", NULL, show, false },
 	{ "log", "GID", 1, 1, "what it printed", log_opts, print_log, false },
+	{ "change", "GID", 1, 1, "another time or other parameters for a delayed run that is not due yet", change_opts,
+		change, false },
 	{ "cancel", "GID", 1, 1, "stop it", cancel_opts, cancel, false },
 	{ "retry", "GID", 1, 1, "try a RETRYING run now", retry_opts, retry, false },
 	{ "rerun", "GID", 1, 1, "make a new run of one that has ended", retry_opts, rerun, false },

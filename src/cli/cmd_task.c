@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/num.h"
 #include "cli/ctl.h"
+#include "cli/due.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/value.h"
@@ -228,13 +229,21 @@ static int set_executor(struct ax_ctl *ctl, json_t *task)
 	return code;
 }
 
-/* What the server adds to a task and does not take back. */
+/* Leaves of a shown task what can be said of a new one. */
 static void drop_shown(json_t *task)
 {
-	static const char *const shown[] = { "id", "create_time", "update_time", "updated_by", "next_trigger_time",
-		"last_trigger_time", "exhausted", "last_run", "schedule_text", "warnings" };
-	for (size_t i = 0; i < AX_COUNT(shown); i++)
-		json_object_del(task, shown[i]);
+	static const char *const kept[] = { "status", "version" };
+	void *next;
+	const char *key;
+	json_t *value;
+	json_object_foreach_safe(task, next, key, value)
+	{
+		bool keep = strcmp(key, kept[0]) == 0 || strcmp(key, kept[1]) == 0;
+		for (size_t i = 0; i < AX_COUNT(fields); i++)
+			keep = keep || strcmp(fields[i].field, key) == 0;
+		if (!keep)
+			json_object_del(task, key);
+	}
 }
 
 /* --file, then the other options over it. *ret is an object, or an array of them when the file holds one. */
@@ -457,9 +466,9 @@ static int delete (struct ax_ctl *ctl)
 /* ---- trigger ---- */
 
 static const struct ax_opt trigger_opts[] = {
-	{ "params", NULL, "JSON", "parameters of this run; \"@FILE\" reads them from a file" },
-	{ "delay", NULL, "D", "later by so much: 90s, 1h30m (delay tasks)" },
-	{ "at", NULL, "TIME", "at an instant: RFC 3339, +10m (delay tasks)" },
+	AX_DUE_OPTS,
+	{ "runs", NULL, "F",
+		"many: an array of {params, delay_ms, run_at, dedup_key} from a file, \"-\" for standard input" },
 	{ "dedup-key", NULL, "K", "one run per key, whoever asks" },
 	{ "key", "idempotency-key", "K", "the same request again: the first answer" },
 	{ "wait", NULL, NULL, "wait for its end; exit 1 unless it succeeds" },
@@ -467,31 +476,36 @@ static const struct ax_opt trigger_opts[] = {
 	{ 0 },
 };
 
-static int trigger_body(struct ax_ctl *ctl, json_t **ret)
+/* Runs of a file, an array of what the API takes for one each, a thousand in a transaction. */
+static int trigger_many(struct ax_ctl *ctl, const char *path, const char *file)
 {
-	const char *params = ax_args_get(&ctl->args, "params"), *dedup = ax_args_get(&ctl->args, "dedup-key");
-	int64_t delay_ms = -1, at_ms = -1;
-	json_t *value = NULL, *body;
-	int code = ax_ctl_opt_duration(ctl, "delay", &delay_ms);
-	if (code == AX_EXIT_OK)
-		code = ax_ctl_opt_time(ctl, "at", &at_ms);
-	if (code == AX_EXIT_OK && delay_ms >= 0 && at_ms >= 0)
-		code = ax_ctl_fail(AX_EXIT_USAGE, "--at", "give --delay or --at, not both");
-	if (code == AX_EXIT_OK && params != NULL)
-		code = ax_ctl_json(ctl, "--params", params, &value);
-	if (code != AX_EXIT_OK)
-		return code;
-	body = json_object();
-	if (value != NULL)
-		json_object_set_new(body, "params", value);
-	if (delay_ms >= 0)
-		json_object_set_new(body, "delay_ms", json_integer(delay_ms));
-	if (at_ms >= 0)
-		json_object_set_new(body, "run_at", json_integer(at_ms));
-	if (dedup != NULL)
-		json_object_set_new(body, "dedup_key", json_string(dedup));
-	*ret = body;
-	return AX_EXIT_OK;
+	json_t *runs = NULL;
+	size_t made = 0, existed = 0, n;
+	int code =
+		ax_ctl_json(ctl, "--runs", strcmp(file, "-") == 0 ? "-" : ax_sprintf(&ctl->arena, "@%s", file), &runs);
+	if (code == AX_EXIT_OK && !json_is_array(runs))
+		code = ax_ctl_fail(AX_EXIT_USAGE, "--runs", "the file holds no array of runs");
+	for (size_t at = 0; code == AX_EXIT_OK && at < json_array_size(runs); at += n) {
+		json_t *some = json_array(), *answer = NULL;
+		for (n = 0; n < 1000 && at + n < json_array_size(runs); n++)
+			json_array_append(some, json_array_get(runs, at + n));
+		code = ax_client_call(&ctl->client, "POST", path, json_pack("{s:o}", "runs", some), &answer);
+		size_t i;
+		json_t *item;
+		json_array_foreach(json_object_get(answer, "items"), i, item)
+		{
+			bool old = json_is_true(json_object_get(item, "existed"));
+			existed += old;
+			made += !old;
+			if (ctl->json)
+				ax_print_json(stdout, item);
+		}
+		json_decref(answer);
+	}
+	if (!ctl->json && made + existed > 0)
+		printf("%zu runs made, %zu were there already\n", made, existed);
+	json_decref(runs);
+	return code;
 }
 
 static int trigger(struct ax_ctl *ctl)
@@ -500,7 +514,7 @@ static int trigger(struct ax_ctl *ctl)
 	int64_t wait_ms;
 	int code = ax_ctl_opt_wait(ctl, &wait_ms);
 	if (code == AX_EXIT_OK)
-		code = trigger_body(ctl, &body);
+		code = ax_due_body(ctl, &body);
 	if (code != AX_EXIT_OK)
 		return code;
 	code = ax_ctl_task(ctl, ctl->args.operands[0], &task);
@@ -509,6 +523,14 @@ static int trigger(struct ax_ctl *ctl)
 		return code;
 	}
 	const char *path = ax_sprintf(&ctl->arena, "/tasks/%s/runs", ax_json_text(&ctl->arena, task, "id"));
+	const char *file = ax_args_get(&ctl->args, "runs"), *dedup = ax_args_get(&ctl->args, "dedup-key");
+	if (file != NULL) {
+		json_decref(body);
+		json_decref(task);
+		return trigger_many(ctl, ax_sprintf(&ctl->arena, "%s/batch", path), file);
+	}
+	if (dedup != NULL)
+		json_object_set_new(body, "dedup_key", json_string(dedup));
 	ctl->client.idempotency_key = ax_args_get(&ctl->args, "key");
 	code = ax_client_call(&ctl->client, "POST", path, body, &run);
 	if (code == AX_EXIT_OK)

@@ -85,7 +85,8 @@ static const struct ax_field run_fields[] = { FIX(gid), FIX(task_id), FIX(kind),
 	COL(fence), COL(retry_times), COL(lost_times), COL(bounce_times), COL(accepted), COL(worker), COL(incarnation),
 	COL(cancel), COL(ended_by_worker), COL(result_code), COL(result_msg), COL(result), FIX(params), FIX(trace_id),
 	COL(progress_msg), COL(progress_percent), COL(progress_time), FIX(must_end_time), COL(watch_time), COL(overran),
-	COL(stalled), FIX(rerun_of), COL(covers_from), COL(covers_to), COL(covers_count), FIX(made_up), FIX(backfill_id) };
+	COL(stalled), FIX(rerun_of), COL(covers_from), COL(covers_to), COL(covers_count), FIX(made_up),
+	FIX(backfill_id) };
 ROW(ax_run_row, "ax_task_log", run_fields);
 #undef TYPE
 

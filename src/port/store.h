@@ -327,6 +327,9 @@ struct ax_tx_ops {
 	/* Writes every column that may change after birth (port/row.c names them); the row must still have `old_rev`,
 	 * and gets old_rev + 1. */
 	enum ax_status (*run_update)(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err);
+	/* Another due instant for a PENDING run: writes trigger_time, deadline_time, rank, params, must_end_time and
+	 * watch_time; the row must still be PENDING and have `old_rev`, and gets old_rev + 1. */
+	enum ax_status (*run_set_due)(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err);
 	/* Heartbeat in one narrow write: heartbeat_time and deadline_time of (gid, fence) while DISPATCHED or RUNNING,
 	 * AX_CONFLICT otherwise. rev grows by one. */
 	enum ax_status (*run_renew)(struct ax_tx *tx, int64_t gid, int64_t fence, int64_t heartbeat_time,

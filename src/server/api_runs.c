@@ -196,6 +196,32 @@ static enum ax_status read_reason(struct ax_call *c, const char **ret, struct ax
 	return ax_read_end(&r);
 }
 
+enum ax_status ax_patch_run(struct ax_call *c, struct ax_err *err)
+{
+	struct ax_run run;
+	struct ax_read r;
+	int64_t delay_ms = -1, run_at = 0;
+	const char *params = NULL; /* as they are */
+	enum ax_status status = find_run(c, &run, err);
+	if (status != AX_OK)
+		return status;
+	ax_call_body(c, &r, err);
+	ax_read_json(&r, "params", AX_PARAM_MAX, &params);
+	ax_read_int(&r, "delay_ms", 0, INT64_C(315576000000), &delay_ms);
+	ax_read_int(&r, "run_at", 1, INT64_MAX, &run_at);
+	if (delay_ms >= 0 && run_at > 0)
+		ax_read_fail(&r, "delay_ms", "give either delay_ms or run_at");
+	status = ax_read_end(&r);
+	if (delay_ms >= 0)
+		run_at = c->now + delay_ms;
+	if (status == AX_OK)
+		status = ax_run_postpone(c->ctx, run.gid, run_at, params, &run, err);
+	if (status == AX_OK)
+		status = ax_call_audit(c, "run.change", run_object(c, run.gid), "",
+			ax_sprintf(&c->arena, "{\"trigger_time\":%" PRId64 "}", run.trigger_time), "", err);
+	return status == AX_OK ? ax_render_run(c, NULL, &run, err) : status;
+}
+
 enum ax_status ax_post_run_cancel(struct ax_call *c, struct ax_err *err)
 {
 	struct ax_run run;

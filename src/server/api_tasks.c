@@ -343,36 +343,84 @@ enum ax_status ax_post_task_resume(struct ax_call *c, struct ax_err *err)
 	return status == AX_OK ? answer_task(c, &task, err) : status;
 }
 
+/* What a run by hand or by delay asks for, out of a JSON object. */
+static enum ax_status read_trigger(
+	struct ax_call *c, json_t *value, const char *path, struct ax_trigger *ret, struct ax_err *err)
+{
+	struct ax_read r;
+	int64_t delay_ms = -1;
+	ax_read_begin(&r, value, path, &c->arena, err);
+	ax_read_json(&r, "params", AX_PARAM_MAX, &ret->params);
+	ax_read_int(&r, "delay_ms", 0, INT64_C(315576000000), &delay_ms);
+	ax_read_int(&r, "run_at", 1, INT64_MAX, &ret->run_at);
+	ax_read_str(&r, "dedup_key", 128, &ret->key);
+	if (delay_ms >= 0 && ret->run_at > 0)
+		ax_read_fail(&r, "delay_ms", "give either delay_ms or run_at");
+	if (delay_ms >= 0)
+		ret->run_at = c->now + delay_ms;
+	ret->key = ax_key_of(ret->key, &c->arena);
+	return ax_read_end(&r);
+}
+
 enum ax_status ax_post_task_runs(struct ax_call *c, struct ax_err *err)
 {
 	struct ax_task task;
+	struct ax_run run;
+	bool existed = false;
 	enum ax_status status = find_task(c, &task, err);
 	if (status != AX_OK)
 		return status;
 	struct ax_trigger trigger = { .task_id = task.id, .params = "", .key = "" };
-	struct ax_read r;
-	int64_t delay_ms = -1;
-	ax_call_body(c, &r, err);
-	ax_read_json(&r, "params", AX_PARAM_MAX, &trigger.params);
-	ax_read_int(&r, "delay_ms", 0, INT64_C(315576000000), &delay_ms);
-	ax_read_int(&r, "run_at", 1, INT64_MAX, &trigger.run_at);
-	ax_read_str(&r, "dedup_key", 128, &trigger.key);
-	if (delay_ms >= 0 && trigger.run_at > 0)
-		ax_read_fail(&r, "delay_ms", "give either delay_ms or run_at");
-	status = ax_read_end(&r);
-	if (status != AX_OK)
-		return status;
-	if (delay_ms >= 0)
-		trigger.run_at = c->now + delay_ms;
-	trigger.key = ax_key_of(trigger.key, &c->arena);
-	struct ax_run run;
-	bool existed;
-	status = ax_task_trigger(c->ctx, &trigger, &run, &existed, err);
+	status = read_trigger(c, c->json_in, "", &trigger, err);
+	if (status == AX_OK)
+		status = ax_task_trigger(c->ctx, &trigger, &run, &existed, err);
 	if (status == AX_OK && !existed)
 		status = ax_call_audit(c, "task.trigger", task_object(c, task.id), "",
 			ax_sprintf(&c->arena, "{\"gid\":\"%" PRId64 "\"}", run.gid), "", err);
 	c->status = status == AX_OK && existed ? 200 : 201;
 	return status == AX_OK ? ax_render_run(c, NULL, &run, err) : status;
+}
+
+/* Many runs of one task in one transaction: all or none. */
+enum ax_status ax_post_task_runs_batch(struct ax_call *c, struct ax_err *err)
+{
+	struct ax_task task;
+	struct ax_read r;
+	enum ax_status status = find_task(c, &task, err);
+	if (status != AX_OK)
+		return status;
+	ax_call_body(c, &r, err);
+	ax_read_require(&r, "runs");
+	json_t *items = ax_read_array(&r, "runs", BATCH_MAX);
+	status = ax_read_end(&r);
+	if (status == AX_OK && json_array_size(items) == 0)
+		return ax_fail(err, AX_INVALID, "runs", "runs must hold at least one run");
+	if (status != AX_OK)
+		return status;
+	ax_json_obj(&c->json, NULL);
+	ax_json_arr(&c->json, "items");
+	for (size_t i = 0; status == AX_OK && i < json_array_size(items); i++) {
+		const char *path = ax_sprintf(&c->arena, "runs[%zu].", i);
+		struct ax_trigger trigger = { .task_id = task.id, .params = "", .key = "" };
+		struct ax_run run;
+		bool existed = false;
+		status = read_trigger(c, json_array_get(items, i), path, &trigger, err);
+		if (status != AX_OK)
+			return status;
+		status = ax_task_trigger(c->ctx, &trigger, &run, &existed, err);
+		if (status != AX_OK)
+			return name_field(err, status, path);
+		ax_json_obj(&c->json, NULL);
+		ax_json_id(&c->json, "gid", run.gid);
+		ax_json_int(&c->json, "trigger_time", run.trigger_time);
+		ax_json_bool(&c->json, "existed", existed);
+		ax_json_obj_end(&c->json);
+	}
+	ax_json_arr_end(&c->json);
+	ax_json_obj_end(&c->json);
+	c->status = 201;
+	return ax_call_audit(c, "task.trigger", task_object(c, task.id), "",
+		ax_sprintf(&c->arena, "{\"runs\":%zu}", json_array_size(items)), "", err);
 }
 
 /* --- looking ahead ------------------------------------------------------------------------------------------------ */

@@ -437,3 +437,38 @@ def test_audit_of_fires(server, admin, worker, make_task):
     gone = [t for t in after["tasks"] if t["task_id"] == task["id"]][0]
     assert gone["expected"] == mine["expected"] and after["unexplained"] == 0, after
     admin.get("/api/v1/audit/fires?from=5&to=5").refused(400, "invalid", "from")
+
+
+def test_a_delayed_run_is_changed_until_it_is_due(admin, worker, make_task):
+    task = make_task()
+    run = trigger(admin, task, delay_ms=3_600_000, params={"a": 1}, dedup_key="order 7")
+    path = f"/api/v1/runs/{run['gid']}"
+    later = admin.patch(path, {"run_at": run["trigger_time"] + 1000}).ok()
+    assert later["trigger_time"] == run["trigger_time"] + 1000 and later["params"] == {"a": 1} and later["status"] == "PENDING"
+    admin.patch(path, {"delay_ms": 5, "run_at": 5}).refused(400, "invalid", "delay_ms")
+    admin.patch(path, {"run_at": 99999999999999}).refused(400, "invalid", "run_at")
+    admin.patch(path, {"status": "SUCCESS"}).refused(400, "invalid", "status")
+    assert [r["gid"] for r in admin.get(f"/api/v1/runs?task_id={task['id']}&status=PENDING").ok()["items"]] == [run["gid"]]
+    again = admin.post(f"/api/v1/tasks/{task['id']}/runs", {"dedup_key": "order 7"}).ok()
+    assert again["gid"] == run["gid"]
+    admin.patch(path, {"delay_ms": 0, "params": None}).ok()
+    given = worker.poll_run()
+    assert given["gid"] == run["gid"] and given["params"] is None
+    admin.patch(path, {"delay_ms": 0}).refused(409, "conflict", "status")
+
+
+def test_many_delayed_runs_in_one_call(admin, make_task):
+    task = make_task()
+    path = f"/api/v1/tasks/{task['id']}/runs/batch"
+    runs = [{"delay_ms": 3_600_000, "params": i, "dedup_key": f"k{i}"} for i in range(300)]
+    made = admin.post(path, {"runs": runs}).ok(201)["items"]
+    assert len({m["gid"] for m in made}) == 300 and not any(m["existed"] for m in made)
+    again = admin.post(path, {"runs": runs[:2] + [runs[1]]}).ok(201)["items"]
+    assert [m["gid"] for m in again] == [made[0]["gid"], made[1]["gid"], made[1]["gid"]] and all(m["existed"] for m in again)
+    admin.post(path, {"runs": [{"delay_ms": 1}, {"delay_ms": -1}]}).refused(400, "invalid", "runs[1].delay_ms")
+    admin.post(path, {"runs": [{"delay_ms": 1}, {"run_at": 99999999999999}]}).refused(400, "invalid", "runs[1].run_at")
+    admin.post(path, {"runs": []}).refused(400, "invalid", "runs")
+    admin.post(path, {"runs": [{}] * 1001}).refused(400, "invalid", "runs")
+    page = admin.get(f"/api/v1/runs?task_id={task['id']}&limit=200").ok()
+    rest = admin.get(f"/api/v1/runs?task_id={task['id']}&limit=200&after={page['next']}").ok()
+    assert len(page["items"]) + len(rest["items"]) == 300  # all or none: nothing of the refused ones

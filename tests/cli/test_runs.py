@@ -170,3 +170,18 @@ def test_why(server, axctl):
     assert server.requests[-1].query == {}
     axctl("why", GID[:-1], code=5)
     axctl("why", code=2)
+
+
+def test_change(server, axctl):
+    server.on("PATCH", "/runs/7", {**RUN, "gid": "7", "status": "PENDING"})
+    axctl("run", "change", "7", "--delay", "90s", "--params", '{"a":1}')
+    assert server.requests[-1].body == {"delay_ms": 90000, "params": {"a": 1}}
+    axctl("run", "change", "7", code=2)
+
+
+def test_many(server, axctl, tmp_path):
+    server.on("GET", "/tasks/17", {"id": "17"})
+    server.on("POST", "/tasks/17/runs/batch", lambda r: {"items": [{"gid": "1", "trigger_time": 1, "existed": i == 0} for i in range(len(r.body["runs"]))]})
+    (tmp_path / "runs.json").write_text("[" + ",".join(['{"delay_ms":5}'] * 1500) + "]")
+    assert axctl("task", "trigger", "17", "--runs", str(tmp_path / "runs.json")).out == "1498 runs made, 2 were there already\n"
+    assert [len(r.body["runs"]) for r in server.requests if r.body] == [1000, 500]

@@ -193,6 +193,7 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(canary_put, &canary);
 	OK(canary_get, 1, &canary);
 	OK(runs_watched, 100, 20, &runs);
+	GIVES(AX_CONFLICT, run_set_due, &run, 77);
 	OK(run_next_deadline, &number);
 	OK(runs_of_worker, "w1", 20, &runs);
 	OK(runs_to_stop, "w1", 20, &runs);

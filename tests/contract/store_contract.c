@@ -722,6 +722,36 @@ TX_TEST(test_overdue_runs)
 	assert_int_equal(runs.n, 0);
 }
 
+TX_TEST(test_run_set_due)
+{
+	struct ax_run run = plain_run(1, 1), out, wanted;
+	run.status = AX_RUN_PENDING;
+	run.params = "1";
+	run.rev = 4;
+	OK(run_insert, &run);
+	wanted = run;
+	run.trigger_time = run.deadline_time = 500;
+	run.rank = 499;
+	run.params = "2";
+	run.must_end_time = 600;
+	run.watch_time = 600;
+	run.reason = "not written";
+	GIVES(AX_CONFLICT, run_set_due, &run, 3);
+	OK(run_set_due, &run, 4);
+	wanted.trigger_time = wanted.deadline_time = 500;
+	wanted.rank = 499;
+	wanted.params = "2";
+	wanted.must_end_time = wanted.watch_time = 600;
+	wanted.rev = 5;
+	OK(run_get, 1, false, &out);
+	ASSERT_SAME(ax_run_row, wanted, out);
+	out.status = AX_RUN_WAITING;
+	OK(run_update, &out, 5);
+	GIVES(AX_CONFLICT, run_set_due, &run, 6); /* due already */
+	run.gid = 2;
+	GIVES(AX_NOT_FOUND, run_set_due, &run, 0);
+}
+
 TX_TEST(test_runs_watched)
 {
 	static const enum ax_run_state states[] = { AX_RUN_WAITING, AX_RUN_RUNNING, AX_RUN_SUCCESS, AX_RUN_PENDING };
@@ -2189,6 +2219,7 @@ int main(int argc, char **argv)
 		TEST(test_lists_of_a_task),
 		TEST(test_runs_are_claimed_by_rank),
 		TEST(test_overdue_runs),
+		TEST(test_run_set_due),
 		TEST(test_runs_watched),
 		TEST(test_runs_of_a_worker),
 		TEST(test_run_counts),

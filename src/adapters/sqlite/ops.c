@@ -201,6 +201,12 @@ enum ax_status ax_sqlite_run_update(struct ax_tx *tx, const struct ax_run *run, 
 		tx, AX_SQL_RUN_UPDATE, &row, ARGS(NUM(old_rev)), AX_SQL_RUN_EXISTS, ARGS(NUM(run->gid)), err);
 }
 
+enum ax_status ax_sqlite_run_set_due(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err)
+{
+	return ax_sql_change(
+		tx, AX_SQL_RUN_SET_DUE, run, ARGS(NUM(old_rev)), AX_SQL_RUN_EXISTS, ARGS(NUM(run->gid)), err);
+}
+
 enum ax_status ax_sqlite_run_renew(
 	struct ax_tx *tx, int64_t gid, int64_t fence, int64_t heartbeat_time, int64_t deadline_time, struct ax_err *err)
 {

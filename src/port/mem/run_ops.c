@@ -48,6 +48,24 @@ enum ax_status ax_mem_run_update(struct ax_tx *tx, const struct ax_run *run, int
 	return ax_mem_replace(tx, AX_MEM_RUN, stored, &row, err);
 }
 
+enum ax_status ax_mem_run_set_due(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err)
+{
+	const struct ax_run *stored = ax_mem_row(tx, AX_MEM_RUN, 0, &(struct ax_run){ .gid = run->gid });
+	if (stored == NULL)
+		return ax_mem_missing(tx, AX_MEM_RUN, err);
+	if (stored->rev != old_rev || stored->status != AX_RUN_PENDING)
+		return ax_mem_conflict(tx, AX_MEM_RUN, err);
+	struct ax_run row = *stored;
+	row.trigger_time = run->trigger_time;
+	row.deadline_time = run->deadline_time;
+	row.rank = run->rank;
+	row.params = run->params;
+	row.must_end_time = run->must_end_time;
+	row.watch_time = run->watch_time;
+	row.rev = old_rev + 1;
+	return ax_mem_replace(tx, AX_MEM_RUN, stored, &row, err);
+}
+
 enum ax_status ax_mem_run_renew(
 	struct ax_tx *tx, int64_t gid, int64_t fence, int64_t heartbeat_time, int64_t deadline_time, struct ax_err *err)
 {
