@@ -57,6 +57,8 @@ extern const struct ax_verb ax_failure_verbs[];
 extern const struct ax_verb ax_canary_verbs[];
 extern const struct ax_verb ax_group_verbs[];
 extern const struct ax_verb ax_calendar_verbs[];
+extern const struct ax_verb ax_alert_verbs[];
+extern const struct ax_verb ax_channel_verbs[];
 extern const struct ax_verb ax_worker_verbs[];
 extern const struct ax_verb ax_token_verbs[];
 extern const struct ax_verb ax_why_verbs[];

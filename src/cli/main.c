@@ -37,6 +37,8 @@ const struct ax_noun ax_nouns[] = {
 	{ "canary", "new definitions of tasks on trial", ax_canary_verbs, NULL },
 	{ "group", "groups and their quotas", ax_group_verbs, NULL },
 	{ "calendar", "calendars: the dates on which tasks fire", ax_calendar_verbs, NULL },
+	{ "alert", "alerts: look, mute, resolve", ax_alert_verbs, NULL },
+	{ "channel", "channels: who is told of alerts", ax_channel_verbs, NULL },
 	{ "worker", "workers, and the tokens that let them in", ax_worker_verbs, NULL },
 	{ "token", "API tokens", ax_token_verbs, NULL },
 	{ "cron", "when a schedule fires, without a server", NULL, ax_cmd_cron },
