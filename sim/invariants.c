@@ -398,6 +398,96 @@ static void check_pins(struct sim *sim)
 	}
 }
 
+/* Every run that ended badly and every miss is counted on an alert of its task (I8). None is old enough to be forgotten
+ * here. */
+static void check_alerts(struct sim *sim)
+{
+	const struct ax_run *run;
+	const struct ax_alert *alert;
+	int64_t failed = 0, missed = 0;
+	EACH (run, sim, &ax_run_row) {
+		failed += run->shard == 0 && (run->status == AX_RUN_FAILED || run->status == AX_RUN_TIMEOUT);
+		missed += run->status == AX_RUN_MISSED;
+	}
+	EACH (alert, sim, &ax_alert_row) {
+		failed -= alert->rule == AX_ALERT_FAILED ? alert->count : 0;
+		missed -= alert->rule == AX_ALERT_MISSED ? alert->count : 0;
+	}
+	if (failed != 0 || missed != 0)
+		sim_fail(sim, "I8 %lld failed and %lld missed runs are on no alert", (long long)failed,
+			(long long)missed);
+}
+
+/* The receiver of alerts got one: it may come twice, but the end never before the beginning is done with (I8). */
+void sim_check_told(
+	struct sim *sim, int64_t delivery_id, int64_t alert_id, int64_t channel_id, enum ax_delivery_kind kind)
+{
+	const struct ax_delivery *row;
+	if (sim->n_told == sim->cap_told) {
+		sim->cap_told = sim->cap_told * 2 + 64;
+		sim->told = ax_realloc(sim->told, (size_t)sim->cap_told * sizeof(*sim->told));
+	}
+	sim->told[sim->n_told++] = delivery_id;
+	EACH (row, sim, &ax_delivery_row)
+		if (kind == AX_TELL_RESOLVED && row->alert_id == alert_id && row->channel_id == channel_id &&
+			row->id < delivery_id && row->state == AX_DELIVERY_PENDING)
+			sim_fail(sim, "I8 the end of alert %lld was told while delivery %lld waits",
+				(long long)alert_id, (long long)row->id);
+}
+
+static int64_t times_told(const struct sim *sim, int64_t delivery_id)
+{
+	int64_t n = 0;
+	for (int i = 0; i < sim->n_told; i++)
+		n += sim->told[i] == delivery_id;
+	return n;
+}
+
+static bool has_channel(struct sim *sim, int64_t id)
+{
+	const struct ax_channel *channel;
+	EACH (channel, sim, &ax_channel_row)
+		if (channel->id == id)
+			return true;
+	return false;
+}
+
+static bool has_end(struct sim *sim, const struct ax_delivery *beginning)
+{
+	const struct ax_delivery *row;
+	EACH (row, sim, &ax_delivery_row)
+		if (row->kind == AX_TELL_RESOLVED && row->alert_id == beginning->alert_id &&
+			row->channel_id == beginning->channel_id)
+			return true;
+	return false;
+}
+
+/* In calm times the outbox is empty but for what waits for its time; what is called sent arrived, and no more often
+ * than it was tried; who knows of a beginning is told of the end (I8). */
+static void check_outbox(struct sim *sim)
+{
+	const struct ax_delivery *row;
+	const struct ax_alert *alert;
+	int64_t now = sim->now + sim->wall_step;
+	EACH (row, sim, &ax_delivery_row) {
+		int64_t told = times_told(sim, row->id);
+		if (row->state == AX_DELIVERY_PENDING && row->next_time < now - 2 * 60000)
+			sim_fail(sim, "I8 delivery %lld was never sent", (long long)row->id);
+		if (row->state == AX_DELIVERY_SENT && told == 0)
+			sim_fail(sim, "I8 delivery %lld is called sent and never arrived", (long long)row->id);
+		if (told > row->attempts)
+			sim_fail(sim, "I8 delivery %lld arrived %lld times after %lld tries", (long long)row->id,
+				(long long)told, (long long)row->attempts);
+	}
+	EACH (alert, sim, &ax_alert_row)
+		EACH (row, sim, &ax_delivery_row)
+			if (row->alert_id == alert->id && row->kind == AX_TELL_OPEN &&
+				has_channel(sim, row->channel_id) &&
+				(alert->state == AX_ALERT_RESOLVED && !alert->muted) != has_end(sim, row))
+				sim_fail(sim, "I8 the end of alert %lld is told to the wrong ones",
+					(long long)alert->id);
+}
+
 void sim_check_step(struct sim *sim)
 {
 	if (ax_mem_store_commits(sim->mem) == sim->commits_seen)
@@ -406,6 +496,7 @@ void sim_check_step(struct sim *sim)
 	check_quotas(sim);
 	check_claims(sim);
 	check_failures(sim);
+	check_alerts(sim);
 	check_watch(sim);
 	check_held(sim);
 	check_canaries(sim);
@@ -584,4 +675,5 @@ void sim_check_end(struct sim *sim)
 	check_rest(sim);
 	check_fires(sim);
 	check_failure_groups(sim);
+	check_outbox(sim);
 }

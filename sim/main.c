@@ -23,8 +23,8 @@ static void draw_profile(struct sim *sim)
 {
 	struct sim_profile *p = &sim->profile;
 	int *rates[] = { &p->lose, &p->repeat, &p->slow, &p->tx_fail, &p->tx_uncertain, &p->tx_again, &p->server_crash,
-		&p->worker_crash, &p->worker_pause, &p->clock_step, &p->hang };
-	static const int worst[] = { 100, 100, 60, 30, 30, 60, 6, 20, 20, 60, 30 };
+		&p->worker_crash, &p->worker_pause, &p->clock_step, &p->hang, &p->sink_down };
+	static const int worst[] = { 100, 100, 60, 30, 30, 60, 6, 20, 20, 60, 30, 300 };
 	for (size_t i = 0; i < AX_COUNT(rates); i++)
 		*rates[i] = sim_between(sim, 0, 2) == 0 ? (int)sim_between(sim, 1, worst[i]) : 0;
 	p->fault_ms = sim_between(sim, 120, 600) * 1000;
@@ -65,6 +65,7 @@ static void end_seed(struct sim *sim)
 	free(sim->seen);
 	free(sim->begun);
 	free(sim->acked);
+	free(sim->told);
 	sim_keep(NULL, 0);
 }
 

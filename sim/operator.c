@@ -127,6 +127,8 @@ static struct ax_task_def draw_def(struct sim *sim, const char *name)
 	def.expected_seconds = sim_between(sim, 0, 2) == 0 ? sim_between(sim, 1, 30) : 0;
 	def.must_end_by = sim_between(sim, 0, 2) == 0 ? text(sim, "00:%02lld", (long long)sim_between(sim, 0, 59)) : "";
 	def.stall_seconds = sim_between(sim, 0, 2) == 0 ? sim_between(sim, 1, 60) : 0;
+	def.late_seconds = sim_between(sim, 0, 2) == 0 ? sim_between(sim, 1, 60) : 0;
+	def.absence_seconds = sim_between(sim, 0, 2) == 0 ? sim_between(sim, 1, 600) : 0;
 	def.priority = sim_between(sim, 1, 10);
 	def.overlap = (enum ax_overlap)sim_between(sim, 0, 3);
 	def.overlap_max = sim_between(sim, 1, 4);
@@ -278,6 +280,9 @@ static void act_on_group(struct sim *sim, const struct ax_group *row)
 {
 	struct ax_group group = *row, changed;
 	group.dispatch_quota = sim_between(sim, 1, 20);
+	group.late_seconds = sim_between(sim, 0, 30);
+	group.backlog_limit = sim_between(sim, 0, 3);
+	group.backlog_seconds = sim_between(sim, 10, 60);
 	group.paused = !group.paused && sim_between(sim, 0, 3) == 0;
 	(void)!ax_group_update(&sim->server.ctx, &group, &changed, NULL);
 }
@@ -317,7 +322,7 @@ static void act(struct sim *sim, void *arg)
 	const struct ax_run *run = draw_row(sim, &ax_run_row, true);
 	const struct ax_group *group = draw_row(sim, &ax_group_row, false);
 	const struct ax_failure_group *failures = draw_row(sim, &ax_failure_group_row, false);
-	int64_t dice = sim_between(sim, 0, 21);
+	int64_t dice = sim_between(sim, 0, 23);
 	if (task == NULL || (dice < 2 && ax_mem_store_count(sim->mem, &ax_task_row) < SIM_TASKS_MAX))
 		create(sim);
 	else if (dice < 10)
@@ -330,6 +335,8 @@ static void act(struct sim *sim, void *arg)
 		act_on_failures(sim, failures);
 	else if (dice < 21)
 		put_calendar(sim);
+	else if (dice < 23)
+		sim_act_on_alerts(sim);
 	else
 		(void)!ax_worker_drain(&sim->server.ctx, sim->workers[sim_between(sim, 0, SIM_WORKERS - 1)].name,
 			sim_between(sim, 0, 1) == 0, NULL);
@@ -349,6 +356,8 @@ static void set_up(struct sim *sim, void *arg)
 		enum ax_status status = ax_group_create(&sim->server.ctx, &other, &made, NULL);
 		put_calendar(sim);
 		put_calendar(sim);
+		for (int i = 0; i < 4; i++)
+			sim_act_on_alerts(sim);
 		for (int i = (int)sim_between(sim, 3, 12); i > 0 && (status == AX_OK || status == AX_EXISTS); i--)
 			create(sim);
 		bool alive = sim_server_done(sim);

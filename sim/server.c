@@ -182,6 +182,7 @@ void sim_server_start(struct sim *sim)
 	server->step_then = sim->wall_step;
 	server->tick_at = 0;
 	plan_tick(sim, sim->now + 1);
+	sim_alerts_start(sim);
 }
 
 void sim_server_register(struct sim *sim, void *arg)

@@ -9,6 +9,7 @@
  *   faults.c     the store as it is in bad times, the server's clock, randomness and notifications
  *   server.c     ax-server: ticks, parked polls, requests; crashes and restarts
  *   worker.c     ax-worker as docs/protocol.md wants it: queue, attempts, spool, heartbeats, self-fencing
+ *   alerts.c     who sends alerts and who receives them; channels come and go
  *   operator.c   people: they create, edit, pause, trigger, cancel, rerun …
  *   invariants.c what must hold after every transaction, and at the end
  *   main.c       seeds, options, the report */
@@ -19,9 +20,10 @@
 #include "app/ctx.h"
 #include "app/ingest.h"
 #include "port/mem_store.h"
+#include "port/sender.h"
 #include "port/wrap_fault.h"
 
-enum { SIM_WORKERS = 3, SIM_HELD_MAX = 24, SIM_TASKS_MAX = 40 };
+enum { SIM_WORKERS = 3, SIM_HELD_MAX = 24, SIM_TASKS_MAX = 40, SIM_BUSY_MAX = 16 };
 
 struct sim;
 typedef void (*sim_fn)(struct sim *sim, void *arg);
@@ -34,6 +36,7 @@ struct sim_profile {
 	int worker_crash, worker_pause;      /* per worker step */
 	int clock_step;                      /* per minute */
 	int hang;                            /* attempts that outlive every limit */
+	int sink_down;                       /* per message of an alert: it does not arrive */
 	int64_t fault_ms, end_ms;            /* faults stop, the simulation ends */
 };
 
@@ -145,6 +148,16 @@ struct sim {
 	struct sim_result *acked;
 	int n_acked, cap_acked;
 
+	/* messages of alerts: channels that one is under way to, what ax_deliver handed in, and every event that
+	 * arrived */
+	struct ax_sender sender;
+	int64_t busy[SIM_BUSY_MAX];
+	int n_busy;
+	void *outgoing[SIM_BUSY_MAX];
+	int n_outgoing;
+	int64_t *told; /* ids of deliveries */
+	int n_told, cap_told;
+
 	uint64_t trace_hash;
 	int64_t transactions, messages, crashes, runs_begun;
 };
@@ -221,7 +234,13 @@ void sim_operator_rest(struct sim *sim); /* pauses every task: the demand ends *
 bool sim_server_ready(struct sim *sim);
 bool sim_server_done(struct sim *sim);
 
+/* alerts.c */
+void sim_alerts_start(struct sim *sim); /* with the server */
+void sim_act_on_alerts(struct sim *sim);
+
 /* invariants.c */
+void sim_check_told(
+	struct sim *sim, int64_t delivery_id, int64_t alert_id, int64_t channel_id, enum ax_delivery_kind kind);
 void sim_check_step(struct sim *sim); /* after every transaction */
 void sim_check_begin(struct sim *sim, const struct sim_worker *worker, const struct sim_attempt *attempt);
 void sim_check_acked(struct sim *sim, const struct sim_result *result);

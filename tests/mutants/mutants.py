@@ -16,6 +16,7 @@ def mutant(name, why, *edits):
 BIRTH, CHANGE, DISPATCH, FIRE = "src/app/birth.c", "src/app/change.c", "src/app/dispatch.c", "src/app/fire.c"
 OVERLAP, SCHEDULE_NEXT = "src/app/overlap.c", "src/app/schedule_next.c"
 FAILURES = "src/app/failures.c"
+ALERTS, ALERT_RULES, DELIVER = "src/app/alerts.c", "src/app/alert_rules.c", "src/app/deliver.c"
 INGEST, TASKS, TICK = "src/app/ingest.c", "src/app/tasks.c", "src/app/tick.c"
 FSM, GID = "src/core/run_fsm.c", "src/core/gid.c"
 
@@ -103,6 +104,22 @@ MUTANTS = [
     mutant("failure-fold-loses-group", "a group's count is written with the failures that it counts",
            (FAILURES, "\t\tstatus = tx->ops->failure_group_update(tx, &heap->group, heap->group.rev, err);\n",
             "\t\tstatus = AX_OK;\n")),
+    # ---- alerts
+    mutant("failure-not-alerted", "every run that ended badly is on an alert",
+           (ALERT_RULES, "\tevent.value = run->result_code;\n\treturn ax_alert_raise(ctx, tx, &event, now, err);\n",
+            "\treturn AX_OK;\n")),
+    mutant("miss-not-alerted", "every miss is on an alert",
+           (BIRTH, "\tif (status == AX_OK && state == AX_RUN_MISSED)\n", "\tif (false)\n")),
+    mutant("end-before-beginning", "the end of an alert is not told before its beginning",
+           ("src/port/mem/alert_ops.c", "\t\tif (is_first(tx, delivery))\n", "\t\tif (is_first(tx, delivery) || true)\n")),
+    mutant("end-not-told", "who knows of the beginning is told of the end",
+           (ALERTS, "\tif (!alert->muted)\n\t\tstatus = tell_the_told(tx, alert, now, err);\n", "")),
+    mutant("told-to-nobody", "nothing is queued for a channel that is gone",
+           (ALERTS, " && is_there(&channels, told.at[i].channel_id))", ")")),
+    mutant("try-not-counted", "every try is counted before it is made",
+           (DELIVER, "\tdelivery->attempts++;\n", "")),
+    mutant("sent-without-an-answer", "only what arrived is called sent",
+           (DELIVER, "\tif (end->arrived) {\n", "\tif (true) {\n")),
     # ---- gids
     mutant("gid-mark-not-stored", "a restarted server makes no gid twice",
            (BIRTH, "\t\tservers.at[i].gid_high_ms = AX_MAX(servers.at[i].gid_high_ms, mark->high_ms);\n", "")),

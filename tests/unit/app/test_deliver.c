@@ -277,6 +277,17 @@ static void test_what_nobody_wants_to_hear_is_given_up(void **state)
 	assert_int_equal(row(w, 3).state, AX_DELIVERY_GIVEN_UP);
 }
 
+static void test_nothing_is_queued_for_a_channel_that_is_gone(void **state)
+{
+	struct world *w = *state;
+	struct ax_channel channel = make(w, plain("ops"));
+	make(w, plain("other"));
+	act(w, "w9", false);
+	assert_int_equal(ax_channel_delete(&w->ctx, channel.id, NULL), AX_OK);
+	act(w, "w9", true);
+	assert_int_equal(ax_mem_store_count(w->mem, &ax_delivery_row), 3);
+}
+
 static void test_a_server_that_died_sends_again(void **state)
 {
 	struct world *w = *state;
@@ -388,6 +399,7 @@ int main(void)
 		TEST(test_what_is_due_at_once_is_one_message),
 		TEST(test_quiet_hours_put_off),
 		TEST(test_what_nobody_wants_to_hear_is_given_up),
+		TEST(test_nothing_is_queued_for_a_channel_that_is_gone),
 		TEST(test_a_server_that_died_sends_again),
 		TEST(test_a_try_that_nobody_ends_counts_as_lost),
 		TEST(test_a_test_is_tried_once),
