@@ -399,7 +399,8 @@ static void take_parts(struct line *l, size_t len)
 static void take_word(struct line *l)
 {
 	size_t len = span(l, 0, is_word), n;
-	const char *mark;
+	const char *mark = mark_of_word(l->at, len);
+	bool hash = mark != NULL && strcmp(mark, "<hex>") == 0; /* 1b6d3586 is no number with units */
 	if ((n = instant_at(l)) > 0)
 		replace(l, n, "<time>");
 	else if ((n = uuid_at(l)) > 0)
@@ -412,9 +413,7 @@ static void take_word(struct line *l)
 		take(l, n);
 	else if (is_digit(l->at[0]) && is_code(l))
 		take(l, span(l, 0, is_digit));
-	else if ((mark = mark_of_word(l->at, len)) != NULL && strcmp(mark, "<hex>") == 0)
-		replace(l, len, mark);
-	else if (is_digit(l->at[0]) && (n = number_at(l)) > 0)
+	else if (is_digit(l->at[0]) && !hash && (n = number_at(l)) > 0)
 		replace(l, n, "<n>");
 	else if (mark != NULL)
 		replace(l, len, mark);
