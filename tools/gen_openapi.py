@@ -82,6 +82,8 @@ def definition():
         elif kind == "NUMBERS":
             made[part[0]] = {"type": ["array", "null"], "maxItems": number(part[3]), "items": {
                 "type": "integer", "minimum": number(part[4]), "maximum": number(part[5])}}
+        elif kind == "IDS":
+            made[part[0]] = {"type": ["array", "null"], "maxItems": number(part[3]), "items": ref("Id")}
         elif kind == "JSON":
             made[part[0]] = {}
         about = string(part[6] if kind == "ENUM" else part[4] if kind in ("OPTIONAL", "FLAG") else

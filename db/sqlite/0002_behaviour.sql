@@ -333,3 +333,28 @@ CREATE INDEX ax_task_log_shards ON ax_task_log (parent, gid, status) WHERE paren
 CREATE INDEX ax_task_log_shards_live ON ax_task_log (parent, gid) WHERE parent > 0 AND status < 10;
 -- Waiting runs that the sweeper looks at.
 CREATE INDEX ax_task_log_looked ON ax_task_log (deadline_time, gid) WHERE status = 1 AND deadline_time > 0;
+-- Chains: who waits for whom, and what a run follows.
+
+ALTER TABLE ax_task ADD COLUMN upstreams TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task ADD COLUMN join_all INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN join_deadline_seconds INTEGER NOT NULL DEFAULT 86400;
+ALTER TABLE ax_task_version ADD COLUMN upstreams TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task_version ADD COLUMN join_all INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_version ADD COLUMN join_deadline_seconds INTEGER NOT NULL DEFAULT 86400;
+ALTER TABLE ax_task_log ADD COLUMN batch INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_log ADD COLUMN blocked_by INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE ax_upstream (
+  task_id INTEGER NOT NULL,
+  upstream_id INTEGER NOT NULL,
+  PRIMARY KEY (task_id, upstream_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ax_upstream_down ON ax_upstream (upstream_id, task_id);
+
+CREATE TABLE ax_run_upstream (
+  gid INTEGER NOT NULL,
+  upstream_id INTEGER NOT NULL,
+  upstream_gid INTEGER NOT NULL,
+  upstream_status INTEGER NOT NULL,
+  PRIMARY KEY (gid, upstream_id)
+) STRICT, WITHOUT ROWID;

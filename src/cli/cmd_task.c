@@ -9,7 +9,7 @@
 #include "cli/value.h"
 
 /* Options that set a field of the task, from core/task_def.def: option, JSON field, how the value is read. */
-enum kind { TEXT, NUMBER, TIME, NUMBERS, JSON };
+enum kind { TEXT, NUMBER, TIME, NUMBERS, IDS, JSON };
 static const struct {
 	const char *opt, *field;
 	enum kind kind;
@@ -21,6 +21,7 @@ static const struct {
 #define AX_DEF_ENUM(type, name, option, ...) { option, #name, TEXT },
 #define AX_DEF_FLAG(name, json, option, ...) { option, json, TEXT },
 #define AX_DEF_NUMBERS(name, option, ...) { option, #name, NUMBERS },
+#define AX_DEF_IDS(name, option, ...) { option, #name, IDS },
 #define AX_DEF_JSON(name, option, ...) { option, #name, JSON },
 #include "core/task_def.def"
 #undef AX_DEF_TEXT
@@ -30,6 +31,7 @@ static const struct {
 #undef AX_DEF_ENUM
 #undef AX_DEF_FLAG
 #undef AX_DEF_NUMBERS
+#undef AX_DEF_IDS
 #undef AX_DEF_JSON
 };
 
@@ -41,6 +43,7 @@ static const struct {
 #define AX_DEF_ENUM(type, name, option, alias, first, preset, about, ...) { option, alias, "WORD", about },
 #define AX_DEF_FLAG(name, json, option, alias, about, no, yes) { option, alias, "WORD", about },
 #define AX_DEF_NUMBERS(name, option, alias, items, min, max, about) { option, alias, "N,…", about },
+#define AX_DEF_IDS(name, option, alias, items, about) { option, alias, "TASK,…", about },
 #define AX_DEF_JSON(name, option, alias, max, preset, about) { option, alias, "JSON", about },
 #define FILE_OPT                                                                                                       \
 	{                                                                                                              \
@@ -177,6 +180,27 @@ static int read_numbers(const char *opt, const char *text, json_t **ret)
 	return AX_EXIT_OK;
 }
 
+/* "12,ops/report" as an array of ids; "" is the empty one. */
+static int read_tasks(struct ax_ctl *ctl, const char *text, json_t **ret)
+{
+	json_t *array = json_array();
+	int code = AX_EXIT_OK;
+	while (code == AX_EXIT_OK && *text != '\0') {
+		size_t len = strcspn(text, ",");
+		json_t *task = NULL;
+		code = ax_ctl_task(ctl, ax_strndup(&ctl->arena, text, len), &task);
+		if (code == AX_EXIT_OK)
+			json_array_append(array, json_object_get(task, "id"));
+		json_decref(task);
+		text += len + (text[len] == ',');
+	}
+	if (code == AX_EXIT_OK)
+		*ret = array;
+	else
+		json_decref(array);
+	return code;
+}
+
 static int set_field(struct ax_ctl *ctl, json_t *task, size_t i)
 {
 	const char *text = ax_args_get(&ctl->args, fields[i].opt);
@@ -194,6 +218,8 @@ static int set_field(struct ax_ctl *ctl, json_t *task, size_t i)
 		code = read_numbers(fields[i].opt, text, &value);
 	} else if (fields[i].kind == TIME && strcmp(text, "none") == 0) {
 		value = json_null();
+	} else if (fields[i].kind == IDS) {
+		code = read_tasks(ctl, text, &value);
 	} else if (fields[i].kind == TIME) {
 		code = ax_ctl_opt_time(ctl, fields[i].opt, &number);
 		value = code == AX_EXIT_OK ? json_integer(number) : NULL;

@@ -36,6 +36,11 @@ enum {
 	AX_EVENT_NAME_MAX = 128,
 	AX_EVENT_ID_MAX = 256,
 	AX_LISTENERS_MAX = 500, /* tasks that listen to one event: its runs are made in one transaction */
+	AX_UPSTREAMS_MAX = 50,
+	AX_DOWNSTREAMS_MAX = 100,
+	AX_CHAIN_DEPTH_MAX = 20,
+	AX_CHAIN_RUNS_MAX = 500,   /* that one end may make, all in its transaction */
+	AX_CHAIN_TASKS_MAX = 2000, /* that hang together: looked at when one of them is changed */
 	AX_OUTPUT_CHUNK_MAX = 65536,
 	AX_OUTPUT_KEEP = 1048576,     /* bytes of output kept per attempt … */
 	AX_OUTPUT_KEEP_HEAD = 262144, /* … of which so many from its beginning, the others from its end */

@@ -44,7 +44,8 @@ enum ax_run_state {
 	AX_RUN_EVENT(RETRY_NOW, "a person does not want to wait for the retry time")                                   \
 	AX_RUN_EVENT(CANCEL, "a person or the overlap policy wants it to stop")                                        \
 	AX_RUN_EVENT(CANCEL_CONFIRMED, "the worker reports that it stopped, or the cancelled attempt's lease is gone") \
-	AX_RUN_EVENT(PASS_OVER, "the overlap policy skips it while it waits")                                          \
+	AX_RUN_EVENT(PASS_OVER, "the overlap policy skips it while it waits, or when it comes due")                    \
+	AX_RUN_EVENT(BLOCK, "a join: an upstream did not succeed, or not all in time")                                 \
 	AX_RUN_EVENT(WORKER_GONE, "the one worker that it is for is gone for good")                                    \
 	AX_RUN_EVENT(SPREAD, "its shards are made: from now on it is their parent")                                    \
 	AX_RUN_EVENT(SHARDS_SUCCEEDED, "its last shard ended, all with success")                                       \

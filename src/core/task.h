@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/chain.h"
 #include "core/run_fsm.h"
 
 enum ax_task_type { AX_TASK_SCHEDULED = 1, AX_TASK_DELAY = 2, AX_TASK_EVENT = 3 };
@@ -31,6 +32,7 @@ struct ax_task_def {
 #define AX_DEF_ENUM(type, name, ...) type name;
 #define AX_DEF_FLAG(name, ...) bool name;
 #define AX_DEF_NUMBERS(name, ...) const char *name;
+#define AX_DEF_IDS(name, ...) const char *name;
 #define AX_DEF_JSON(name, ...) const char *name;
 #include "core/task_def.def"
 #undef AX_DEF_TEXT
@@ -40,8 +42,15 @@ struct ax_task_def {
 #undef AX_DEF_ENUM
 #undef AX_DEF_FLAG
 #undef AX_DEF_NUMBERS
+#undef AX_DEF_IDS
 #undef AX_DEF_JSON
 };
+
+/* Does it fire by itself? What follows upstreams alone is of type scheduled without a schedule. */
+static inline bool ax_def_has_schedule(const struct ax_task_def *def)
+{
+	return def->task_type == AX_TASK_SCHEDULED && def->cron_expr[0] != '\0';
+}
 
 struct ax_task {
 	int64_t id;
@@ -79,7 +88,7 @@ enum ax_run_kind {
 	AX_KIND_DELAY = 3,    /* fire_key: dedup key or own gid */
 	AX_KIND_EVENT = 4,    /* fire_key: event id */
 	AX_KIND_MANUAL = 5,   /* fire_key: request key or own gid */
-	AX_KIND_CHAIN = 6,    /* fire_key: upstream gid */
+	AX_KIND_CHAIN = 6,    /* fire_key: upstream gid; of a join: "b" and the batch */
 };
 
 /* What keeps a WAITING run from being claimed although a worker has room. SPREAD: it is a parent whose shards are to be
@@ -107,6 +116,9 @@ struct ax_run {
 	const char *reason; /* one word: why it is in this state, or "" */
 	int64_t rev;        /* grows with every change of the row: compare-and-swap */
 	int64_t version;    /* of the task's definition; the run executes that snapshot */
+	int64_t batch;      /* whatever began it all: due ms of a fire, id of an event, else gid of the first run */
+	int64_t blocked_by; /* BLOCKED: gid of the upstream's run that did not succeed; 0 = the join's deadline passed
+			     */
 
 	int64_t trigger_time; /* due */
 	int64_t create_time, dispatch_time, start_time, heartbeat_time, end_time;

@@ -27,6 +27,8 @@ const struct ax_def_field ax_def_fields[] = {
 	{ json, AX_DEF_KIND_FLAG, AT(name), 0, 1, 0, NULL, WORDS(no, yes) },
 #define AX_DEF_NUMBERS(name, option, alias, items, min, max, about)                                                    \
 	{ #name, AX_DEF_KIND_NUMBERS, AT(name), min, max, items, "", NULL },
+#define AX_DEF_IDS(name, option, alias, items, about)                                                                  \
+	{ #name, AX_DEF_KIND_IDS, AT(name), 1, INT64_MAX, items, "", NULL },
 #define AX_DEF_JSON(name, option, alias, max, preset, about)                                                           \
 	{ #name, AX_DEF_KIND_JSON, AT(name), 0, max, 0, preset, NULL },
 #include "core/task_def.def"
@@ -37,6 +39,7 @@ const struct ax_def_field ax_def_fields[] = {
 #undef AX_DEF_ENUM
 #undef AX_DEF_FLAG
 #undef AX_DEF_NUMBERS
+#undef AX_DEF_IDS
 #undef AX_DEF_JSON
 };
 const int ax_def_fields_n = AX_COUNT(ax_def_fields);
@@ -150,7 +153,7 @@ enum ax_status ax_def_check_ranges(const struct ax_task_def *def, struct ax_err 
 		const struct ax_def_field *field = &ax_def_fields[i];
 		if (field->preset_text == NULL)
 			status = check_number(field, ax_def_number(field, def), err);
-		else if (field->kind == AX_DEF_KIND_NUMBERS)
+		else if (field->kind == AX_DEF_KIND_NUMBERS || field->kind == AX_DEF_KIND_IDS)
 			status = check_numbers(field, ax_def_text(field, def), err);
 		else
 			status = check_length(field, ax_def_text(field, def), err);

@@ -16,6 +16,7 @@ enum ax_def_kind {
 	AX_DEF_KIND_ENUM,
 	AX_DEF_KIND_FLAG,    /* words[0] is false, words[1] true */
 	AX_DEF_KIND_NUMBERS, /* whole numbers as text, one blank between them */
+	AX_DEF_KIND_IDS,     /* the same; strings in JSON */
 	AX_DEF_KIND_JSON,
 };
 
@@ -24,8 +25,8 @@ struct ax_def_field {
 	enum ax_def_kind kind;
 	size_t offset;
 	int64_t min, max;         /* numbers; max of texts: bytes; min of an enum: the number of words[0] */
-	int64_t preset;           /* numbers, enums, flags, times; of NUMBERS: the most items */
-	const char *preset_text;  /* texts, NUMBERS and JSON */
+	int64_t preset;           /* numbers, enums, flags, times; of NUMBERS and IDS: the most items */
+	const char *preset_text;  /* texts, NUMBERS, IDS and JSON */
 	const char *const *words; /* enums and flags; NULL-terminated; "null" stands for null */
 };
 

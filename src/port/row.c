@@ -39,6 +39,7 @@
 #define AX_DEF_ENUM(type, name, ...) DEF(name),
 #define AX_DEF_FLAG(name, ...) DEF(name),
 #define AX_DEF_NUMBERS(name, ...) DEF(name),
+#define AX_DEF_IDS(name, ...) DEF(name),
 #define AX_DEF_JSON(name, ...) DEF(name),
 
 #define TYPE ax_task
@@ -80,13 +81,13 @@ ROW(ax_epoch_row, "ax_schedule_epoch", epoch_fields);
 #define TYPE ax_run
 static const struct ax_field run_fields[] = { FIX(gid), FIX(task_id), FIX(kind), FIX(fire_key), FIX(shard),
 	COL(shard_total), FIX(spread), FIX(parent), FIX(failed_only), FIX(group_key), FIX(executor_key), COL(status),
-	COL(reason), COL(rev), FIX(version), FIX(trigger_time), FIX(create_time), COL(dispatch_time), COL(start_time),
-	COL(heartbeat_time), COL(end_time), COL(deadline_time), COL(limit_time), FIX(rank), FIX(priority), COL(hold),
-	COL(fence), COL(retry_times), COL(lost_times), COL(bounce_times), COL(accepted), COL(worker), COL(incarnation),
-	COL(cancel), COL(ended_by_worker), COL(result_code), COL(result_msg), COL(result), FIX(params), FIX(trace_id),
-	COL(progress_msg), COL(progress_percent), COL(progress_time), FIX(must_end_time), COL(watch_time), COL(overran),
-	COL(stalled), FIX(rerun_of), COL(covers_from), COL(covers_to), COL(covers_count), FIX(made_up),
-	FIX(backfill_id) };
+	COL(reason), COL(rev), FIX(version), FIX(batch), COL(blocked_by), FIX(trigger_time), FIX(create_time),
+	COL(dispatch_time), COL(start_time), COL(heartbeat_time), COL(end_time), COL(deadline_time), COL(limit_time),
+	FIX(rank), FIX(priority), COL(hold), COL(fence), COL(retry_times), COL(lost_times), COL(bounce_times),
+	COL(accepted), COL(worker), COL(incarnation), COL(cancel), COL(ended_by_worker), COL(result_code),
+	COL(result_msg), COL(result), FIX(params), FIX(trace_id), COL(progress_msg), COL(progress_percent),
+	COL(progress_time), FIX(must_end_time), COL(watch_time), COL(overran), COL(stalled), FIX(rerun_of),
+	COL(covers_from), COL(covers_to), COL(covers_count), FIX(made_up), FIX(backfill_id) };
 ROW(ax_run_row, "ax_task_log", run_fields);
 #undef TYPE
 
@@ -160,6 +161,17 @@ ROW(ax_event_row, "ax_event", event_fields);
 #define TYPE ax_event_task
 static const struct ax_field event_task_fields[] = { FIX(event), FIX(task_id), FIX(fate), FIX(gid) };
 ROW(ax_event_task_row, "ax_event_task", event_task_fields);
+#undef TYPE
+
+#define TYPE ax_upstream
+static const struct ax_field upstream_fields[] = { FIX(task_id), FIX(upstream_id) };
+ROW(ax_upstream_row, "ax_upstream", upstream_fields);
+#undef TYPE
+
+#define TYPE ax_run_upstream
+static const struct ax_field run_upstream_fields[] = { FIX(gid), FIX(upstream_id), FIX(upstream_gid),
+	FIX(upstream_status) };
+ROW(ax_run_upstream_row, "ax_run_upstream", run_upstream_fields);
 #undef TYPE
 
 #define TYPE ax_channel

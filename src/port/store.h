@@ -196,6 +196,14 @@ struct ax_event_tasks {
 	struct ax_event_task *at;
 	int n;
 };
+struct ax_upstreams {
+	struct ax_upstream *at;
+	int n;
+};
+struct ax_run_upstreams {
+	struct ax_run_upstream *at;
+	int n;
+};
 struct ax_channels {
 	struct ax_channel *at;
 	int n;
@@ -493,6 +501,19 @@ struct ax_tx_ops {
 	/* Deletes events with time < sent_before, oldest first, with what became of them. */
 	enum ax_status (*events_purge)(
 		struct ax_tx *tx, int64_t sent_before, int limit, int *ret_deleted, struct ax_err *err);
+
+	/* chains */
+	enum ax_status (*upstream_insert)(struct ax_tx *tx, const struct ax_upstream *row, struct ax_err *err);
+	/* All that the task names; AX_OK when there are none. */
+	enum ax_status (*upstreams_delete)(struct ax_tx *tx, int64_t task_id, struct ax_err *err);
+	enum ax_status (*upstreams_of)(
+		struct ax_tx *tx, int64_t task_id, struct ax_upstreams *ret, struct ax_err *err); /* by upstream */
+	enum ax_status (*downstreams_of)(
+		struct ax_tx *tx, int64_t upstream_id, struct ax_upstreams *ret, struct ax_err *err); /* by task */
+	enum ax_status (*run_upstream_put)(
+		struct ax_tx *tx, const struct ax_run_upstream *row, struct ax_err *err); /* insert or replace */
+	enum ax_status (*run_upstreams)(
+		struct ax_tx *tx, int64_t gid, struct ax_run_upstreams *ret, struct ax_err *err); /* by upstream */
 
 	/* alerts */
 	enum ax_status (*channel_insert)(

@@ -26,6 +26,7 @@
 	OP(user_find) OP(user_count) OP(token_insert) OP(token_find) OP(token_touch) OP(token_delete) \
 	OP(tokens) OP(tokens_expire) OP(audit_append) OP(audit_page) OP(idem_get) OP(idem_put) OP(idem_purge) \
 	OP(event_insert) OP(event_get) OP(event_find) OP(events_page) OP(event_task_insert) OP(event_tasks) OP(events_purge) \
+	OP(upstream_insert) OP(upstreams_delete) OP(upstreams_of) OP(downstreams_of) OP(run_upstream_put) OP(run_upstreams) \
 	OP(channel_insert) OP(channel_get) OP(channel_update) OP(channel_delete) OP(channels) OP(alert_insert) \
 	OP(alert_get) OP(alert_find) OP(alert_update) OP(alerts_open) OP(alerts_of_task) OP(alerts_untold) \
 	OP(alerts_page) OP(alert_counts) OP(alerts_purge) OP(delivery_insert) OP(delivery_get) OP(delivery_update) \
@@ -140,6 +141,12 @@
 #define AX_ARGS_event_task_insert(IN, OUT) IN(EVENT_TASK, row)
 #define AX_ARGS_event_tasks(IN, OUT) IN(I64, event) OUT(EVENT_TASKS, rows)
 #define AX_ARGS_events_purge(IN, OUT) IN(I64, sent_before) IN(INT, limit) OUT(INT, deleted)
+#define AX_ARGS_upstream_insert(IN, OUT) IN(UPSTREAM, row)
+#define AX_ARGS_upstreams_delete(IN, OUT) IN(I64, task_id)
+#define AX_ARGS_upstreams_of(IN, OUT) IN(I64, task_id) OUT(UPSTREAMS, rows)
+#define AX_ARGS_downstreams_of(IN, OUT) IN(I64, upstream_id) OUT(UPSTREAMS, rows)
+#define AX_ARGS_run_upstream_put(IN, OUT) IN(RUN_UPSTREAM, row)
+#define AX_ARGS_run_upstreams(IN, OUT) IN(I64, gid) OUT(RUN_UPSTREAMS, rows)
 
 #define AX_ARGS_channel_insert(IN, OUT) IN(CHANNEL, channel) OUT(I64, id)
 #define AX_ARGS_channel_get(IN, OUT) IN(I64, id) OUT(CHANNEL, channel)
@@ -221,6 +228,8 @@
 #define AX_IN_EVENT const struct ax_event *
 #define AX_IN_EVENT_TASK const struct ax_event_task *
 #define AX_IN_CANARY const struct ax_canary *
+#define AX_IN_UPSTREAM const struct ax_upstream *
+#define AX_IN_RUN_UPSTREAM const struct ax_run_upstream *
 #define AX_IN_CHANNEL const struct ax_channel *
 #define AX_IN_ALERT const struct ax_alert *
 #define AX_IN_DELIVERY const struct ax_delivery *
@@ -272,6 +281,8 @@
 #define AX_OUT_EVENTS struct ax_events *
 #define AX_OUT_EVENT_TASKS struct ax_event_tasks *
 #define AX_OUT_CANARY struct ax_canary *
+#define AX_OUT_UPSTREAMS struct ax_upstreams *
+#define AX_OUT_RUN_UPSTREAMS struct ax_run_upstreams *
 #define AX_OUT_CHANNEL struct ax_channel *
 #define AX_OUT_ALERT struct ax_alert *
 #define AX_OUT_DELIVERY struct ax_delivery *

@@ -281,6 +281,30 @@ void ax_read_numbers(struct ax_read *r, const char *field, size_t max_items, int
 		*ret = text;
 }
 
+void ax_read_ids(struct ax_read *r, const char *field, size_t max_items, const char **ret)
+{
+	if (r->obj != NULL && json_is_null(json_object_get(r->obj, field))) {
+		ax_read_any(r, field);
+		*ret = "";
+		return;
+	}
+	json_t *array = ax_read_array(r, field, max_items), *item;
+	size_t i;
+	const char *text = "";
+	json_array_foreach(array, i, item)
+	{
+		int64_t id;
+		if (!json_is_string(item) ||
+			!ax_parse_i64(json_string_value(item), json_string_length(item), 1, INT64_MAX, &id)) {
+			ax_read_fail(r, field, "%s holds ids: decimal numbers written as texts", field);
+			return;
+		}
+		text = ax_sprintf(r->arena, "%s%s%" PRId64, text, i > 0 ? " " : "", id);
+	}
+	if (array != NULL)
+		*ret = text;
+}
+
 bool ax_read_short_json(struct ax_read *r, const char *field, size_t max, const char **ret)
 {
 	json_t *value = ax_read_any(r, field);

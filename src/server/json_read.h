@@ -61,6 +61,8 @@ void ax_read_numbers(
 void ax_read_json(struct ax_read *r, const char *field, size_t max, const char **ret);
 /* The same, but what is longer is left out: false. */
 bool ax_read_short_json(struct ax_read *r, const char *field, size_t max, const char **ret);
+/* An array of at most `max_items` ids, as "12 34" in the arena; null → "". */
+void ax_read_ids(struct ax_read *r, const char *field, size_t max_items, const char **ret);
 /* Refuses when the field is absent. */
 void ax_read_require(struct ax_read *r, const char *field);
 /* Records a fault of the caller's finding. */

@@ -21,14 +21,17 @@ const char *ax_kind_name(enum ax_run_kind kind)
 /* --- tasks -------------------------------------------------------------------------------------------------------- */
 
 /* "60 300" as an array. */
-static void render_numbers(struct ax_json *json, const char *key, const char *text)
+static void render_numbers(struct ax_json *json, const char *key, const char *text, bool ids)
 {
 	ax_json_arr(json, key);
 	for (const char *at = text; *at != '\0';) {
 		size_t len = strcspn(at, " ");
 		int64_t number = 0;
 		ax_parse_i64(at, len, INT64_MIN, INT64_MAX, &number);
-		ax_json_int(json, NULL, number);
+		if (ids)
+			ax_json_id(json, NULL, number);
+		else
+			ax_json_int(json, NULL, number);
 		at += len + strspn(at + len, " ");
 	}
 	ax_json_arr_end(json);
@@ -56,7 +59,8 @@ static void render_field(struct ax_json *json, const struct ax_def_field *field,
 		ax_json_word(json, field->name, strcmp(word, "null") == 0 ? NULL : word);
 		return;
 	case AX_DEF_KIND_NUMBERS:
-		render_numbers(json, field->name, ax_def_text(field, def));
+	case AX_DEF_KIND_IDS:
+		render_numbers(json, field->name, ax_def_text(field, def), field->kind == AX_DEF_KIND_IDS);
 		return;
 	case AX_DEF_KIND_JSON:
 		ax_json_raw(json, field->name, ax_def_text(field, def));

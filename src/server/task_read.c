@@ -22,6 +22,9 @@ void ax_read_def_field(struct ax_read *r, const struct ax_def_field *field, stru
 	case AX_DEF_KIND_NUMBERS:
 		ax_read_numbers(r, field->name, (size_t)field->preset, field->min, field->max, &text);
 		break;
+	case AX_DEF_KIND_IDS:
+		ax_read_ids(r, field->name, (size_t)field->preset, &text);
+		break;
 	case AX_DEF_KIND_NUMBER:
 		ax_read_int(r, field->name, field->min, field->max, &number);
 		break;

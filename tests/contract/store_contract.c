@@ -509,7 +509,7 @@ TX_TEST(test_one_fire_one_run)
 TX_TEST(test_run_update)
 {
 	static const char *const kept[] = { "gid", "task_id", "kind", "fire_key", "shard", "spread", "parent",
-		"failed_only", "group_key", "executor_key", "version", "trigger_time", "create_time", "rank",
+		"failed_only", "group_key", "executor_key", "version", "batch", "trigger_time", "create_time", "rank",
 		"priority", "params", "trace_id", "rerun_of", "made_up", "backfill_id", "must_end_time", NULL };
 	struct ax_run old = plain_run(10, 1), new, wanted, out;
 	old.rev = 6;
@@ -1972,6 +1972,63 @@ TX_TEST(test_tasks_listening)
 	assert_int_equal(tasks.n, 0);
 }
 
+/* chains */
+
+TX_TEST(test_chains)
+{
+	struct ax_upstreams rows;
+	struct ax_run_upstream put = {
+		.gid = 10, .upstream_id = 3, .upstream_gid = 8, .upstream_status = AX_RUN_FAILED
+	};
+	struct ax_run_upstreams of_run;
+	struct ax_run run = plain_run(10, 1);
+	int deleted;
+	for (int64_t task = 3; task > 0; task--)
+		for (int64_t upstream = 6; upstream > 3; upstream--)
+			OK(upstream_insert, &(struct ax_upstream){ .task_id = task, .upstream_id = upstream });
+	GIVES(AX_EXISTS, upstream_insert, &(struct ax_upstream){ .task_id = 2, .upstream_id = 5 });
+	OK(upstreams_of, 2, &rows);
+	assert_int_equal(rows.n, 3);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(rows.at[i].task_id, 2);
+		assert_int_equal(rows.at[i].upstream_id, 4 + i);
+	}
+	OK(downstreams_of, 5, &rows);
+	assert_int_equal(rows.n, 3);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(rows.at[i].task_id, 1 + i);
+		assert_int_equal(rows.at[i].upstream_id, 5);
+	}
+	OK(upstreams_delete, 2);
+	OK(upstreams_delete, 2);
+	OK(upstreams_of, 2, &rows);
+	assert_int_equal(rows.n, 0);
+	OK(downstreams_of, 5, &rows);
+	assert_int_equal(rows.n, 2);
+	/* what a run follows: one row for each upstream, which goes with the run */
+	OK(run_upstream_put, &put);
+	put.upstream_id = 2;
+	OK(run_upstream_put, &put);
+	put.upstream_gid = 9;
+	put.upstream_status = AX_RUN_SUCCESS;
+	OK(run_upstream_put, &put);
+	OK(run_upstreams, 10, &of_run);
+	assert_int_equal(of_run.n, 2);
+	ASSERT_SAME(ax_run_upstream_row, put, of_run.at[0]);
+	assert_int_equal(of_run.at[1].upstream_id, 3);
+	OK(run_upstreams, 11, &of_run);
+	assert_int_equal(of_run.n, 0);
+	run.status = AX_RUN_SUCCESS;
+	OK(run_insert, &run);
+	put.gid = 11;
+	OK(run_upstream_put, &put);
+	OK(runs_purge, 100, 10, &deleted);
+	OK(run_upstreams, 10, &of_run);
+	assert_int_equal(of_run.n, 0);
+	OK(run_upstreams, 11, &of_run);
+	assert_int_equal(of_run.n, 1);
+}
+
 /* transactions */
 
 TX_TEST(test_rows_handed_out_stay)
@@ -2203,6 +2260,7 @@ int main(int argc, char **argv)
 		TEST(test_event_columns),
 		TEST(test_events),
 		TEST(test_tasks_listening),
+		TEST(test_chains),
 		TEST(test_task_update),
 		TEST(test_task_names_are_unique_in_a_group),
 		TEST(test_task_ids_are_not_used_again),

@@ -65,6 +65,7 @@ static int64_t random_number(struct dice *dice, const char *name)
 		{ "event", 1, 6 },
 		{ "backfill_id", 0, 3 },
 		{ "calendar_version", 0, 3 },
+		{ "upstream_id", 1, 6 },
 	};
 	for (size_t i = 0; i < AX_COUNT(worlds); i++) {
 		if (strcmp(worlds[i].name, name) == 0)
@@ -236,6 +237,8 @@ static const void *random_failure_filter(struct dice *dice, struct ax_arena *are
 #define random_IDEM(dice, name) random_row(dice, tx->arena, &ax_idem_row)
 #define random_EVENT(dice, name) random_row(dice, tx->arena, &ax_event_row)
 #define random_EVENT_TASK(dice, name) random_row(dice, tx->arena, &ax_event_task_row)
+#define random_UPSTREAM(dice, name) random_row(dice, tx->arena, &ax_upstream_row)
+#define random_RUN_UPSTREAM(dice, name) random_row(dice, tx->arena, &ax_run_upstream_row)
 #define random_RULE(dice, name) (enum ax_alert_rule) roll(dice, 3)
 #define random_ALERT_FILTER(dice, name) random_alert_filter(dice, tx->arena)
 #define random_CANARY(dice, name) random_row(dice, tx->arena, &ax_canary_row)

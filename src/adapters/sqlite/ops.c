@@ -415,6 +415,8 @@ static enum ax_status purge_run(struct ax_tx *tx, int64_t gid, struct ax_err *er
 	if (status == AX_OK)
 		status = ax_sql_exec(tx, AX_SQL_PURGE_FAILURE, NULL, ARGS(NUM(gid)), err);
 	if (status == AX_OK)
+		status = ax_sql_exec(tx, AX_SQL_PURGE_UPSTREAMS, NULL, ARGS(NUM(gid)), err);
+	if (status == AX_OK)
 		status = ax_sql_exec(tx, AX_SQL_PURGE_RUN, NULL, ARGS(NUM(gid)), err);
 	return status;
 }

@@ -59,7 +59,7 @@ static bool task_lacks_next(const void *row)
 {
 	const struct ax_task *task = row;
 	return task->status == AX_TASK_ENABLED && task->next_trigger_time == 0 && !task->exhausted &&
-		task->def.task_type == AX_TASK_SCHEDULED;
+		ax_def_has_schedule(&task->def);
 }
 
 static bool task_counts_absence(const void *row)
@@ -418,6 +418,30 @@ static int event_task_by_key(const void *a, const void *b)
 	return 0;
 }
 
+static int upstream_by_task(const void *a, const void *b)
+{
+	ROWS(ax_upstream);
+	THEN(task_id);
+	THEN(upstream_id);
+	return 0;
+}
+
+static int upstream_by_upstream(const void *a, const void *b)
+{
+	ROWS(ax_upstream);
+	THEN(upstream_id);
+	THEN(task_id);
+	return 0;
+}
+
+static int run_upstream_by_key(const void *a, const void *b)
+{
+	ROWS(ax_run_upstream);
+	THEN(gid);
+	THEN(upstream_id);
+	return 0;
+}
+
 static int channel_by_id(const void *a, const void *b)
 {
 	ROWS(ax_channel);
@@ -716,6 +740,11 @@ static const struct ax_mem_index event_indexes[] = {
 	[AX_MEM_EVENT_BY_TIME] = { event_by_time, NULL, NULL },
 };
 static const struct ax_mem_index event_task_indexes[] = { { event_task_by_key, NULL, "task_id" } };
+static const struct ax_mem_index upstream_indexes[] = {
+	{ upstream_by_task, NULL, "upstream_id" },
+	[AX_MEM_UPSTREAM_DOWN] = { upstream_by_upstream, NULL, NULL },
+};
+static const struct ax_mem_index run_upstream_indexes[] = { { run_upstream_by_key, NULL, "upstream_id" } };
 static const struct ax_mem_index channel_indexes[] = {
 	{ channel_by_id, NULL, "id" },
 	[AX_MEM_CHANNEL_BY_NAME] = { channel_by_name, NULL, "name" },
@@ -779,6 +808,8 @@ void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES])
 	TABLE(AX_MEM_IDEM, ax_idem_row, idem_indexes);
 	TABLE(AX_MEM_EVENT, ax_event_row, event_indexes);
 	TABLE(AX_MEM_EVENT_TASK, ax_event_task_row, event_task_indexes);
+	TABLE(AX_MEM_UPSTREAM, ax_upstream_row, upstream_indexes);
+	TABLE(AX_MEM_RUN_UPSTREAM, ax_run_upstream_row, run_upstream_indexes);
 	TABLE(AX_MEM_CHANNEL, ax_channel_row, channel_indexes);
 	TABLE(AX_MEM_ALERT, ax_alert_row, alert_indexes);
 	TABLE(AX_MEM_DELIVERY, ax_delivery_row, delivery_indexes);

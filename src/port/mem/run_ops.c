@@ -456,17 +456,20 @@ static enum ax_status delete_of_run(
 	return status;
 }
 
-/* With its attempts, output and failure. */
+/* With its attempts, output, failure and upstreams. */
 static enum ax_status delete_run(struct ax_tx *tx, int64_t gid, struct ax_err *err)
 {
 	struct ax_attempt attempt = { .gid = gid, .fence = INT64_MIN };
 	struct ax_output output = { .gid = gid, .fence = INT64_MIN };
 	struct ax_failure failure = { .gid = gid };
+	struct ax_run_upstream upstream = { .gid = gid, .upstream_id = INT64_MIN };
 	enum ax_status status = delete_of_run(tx, AX_MEM_ATTEMPT, &attempt, gid, err);
 	if (status == AX_OK)
 		status = delete_of_run(tx, AX_MEM_OUTPUT, &output, gid, err);
 	if (status == AX_OK)
 		status = delete_of_run(tx, AX_MEM_FAILURE, &failure, gid, err);
+	if (status == AX_OK)
+		status = delete_of_run(tx, AX_MEM_RUN_UPSTREAM, &upstream, gid, err);
 	return status == AX_OK ? ax_mem_replace(tx, AX_MEM_RUN, find_run(tx, gid), NULL, err) : status;
 }
 
