@@ -1,16 +1,18 @@
 #include "app/birth.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "app/alert_rules.h"
 #include "app/canary.h"
 #include "app/overlap.h"
 #include "app/run_def.h"
 #include "app/shard_set.h"
+#include "base/num.h"
 #include "core/limits.h"
 #include "core/watch.h"
 
-enum { GIDS_PER_TRANSACTION = 50000 };
+enum { GIDS_PER_TRANSACTION = 20000000 }; /* 200 tasks make up 100 fires, and each ends a chain */
 
 struct ax_gid_mark {
 	struct ax_ctx *ctx;
@@ -62,12 +64,21 @@ static int64_t must_end_time(struct ax_ctx *ctx, const struct ax_task_def *def, 
 	return ax_clock_next(tz, minutes, trigger_time);
 }
 
+void ax_run_set_due(struct ax_ctx *ctx, const struct ax_task *task, struct ax_run *run, int64_t now)
+{
+	run->trigger_time = now;
+	run->rank = now - run->priority * AX_RANK_STEP_MS;
+	run->must_end_time = run->watch_time = must_end_time(ctx, &task->def, now);
+}
+
 struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum ax_run_kind kind, const char *key,
 	int64_t trigger_time, int64_t now)
 {
-	int64_t gid = ax_gid_next(&ctx->gids, now);
-	int64_t must_end = must_end_time(ctx, &task->def, trigger_time);
-	return (struct ax_run){
+	int64_t gid = ax_gid_next(&ctx->gids, now), batch = gid;
+	if (kind == AX_KIND_SCHEDULE || kind == AX_KIND_MISS)
+		(void)ax_parse_i64(
+			key, strlen(key), 0, INT64_MAX, &batch); /* what comes of one fire belongs together */
+	struct ax_run run = {
 		.gid = gid,
 		.task_id = task->id,
 		.group_key = task->def.group_key,
@@ -80,9 +91,8 @@ struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum a
 						    : AX_SPREAD_NONE,
 		.reason = "",
 		.version = task->version,
-		.trigger_time = trigger_time,
+		.batch = batch,
 		.create_time = now,
-		.rank = trigger_time - task->def.priority * AX_RANK_STEP_MS,
 		.priority = task->def.priority,
 		.worker = "",
 		.incarnation = "",
@@ -92,9 +102,9 @@ struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum a
 		.trace_id = make_trace_id(ctx),
 		.progress_msg = "",
 		.progress_percent = -1,
-		.must_end_time = must_end,
-		.watch_time = must_end,
 	};
+	ax_run_set_due(ctx, task, &run, trigger_time);
+	return run;
 }
 
 void ax_run_set_due(struct ax_ctx *ctx, const struct ax_task *task, struct ax_run *run, int64_t due)
@@ -133,6 +143,7 @@ static struct ax_run make_shard(
 		.status = AX_RUN_WAITING,
 		.reason = "",
 		.version = parent->version,
+		.batch = parent->batch,
 		.trigger_time = parent->trigger_time,
 		.create_time = now,
 		.rank = parent->rank,
@@ -208,11 +219,11 @@ enum ax_status ax_run_add_waiting(
 	return status == AX_OK ? ax_run_add_due(ctx, tx, task, run, room, err) : status;
 }
 
-enum ax_status ax_run_add_pending(
-	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run, struct ax_err *err)
+enum ax_status ax_run_add_pending(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
+	int64_t deadline, struct ax_err *err)
 {
 	run->status = AX_RUN_PENDING;
-	run->deadline_time = run->trigger_time;
+	run->deadline_time = deadline;
 	enum ax_status status = ax_canary_choose(tx, task, run, err);
 	return status == AX_OK ? store_new(ctx, tx, run, err) : status;
 }

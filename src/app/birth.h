@@ -27,16 +27,20 @@ enum ax_status ax_run_add_waiting(
 enum ax_status ax_run_add_due(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
 	bool room, struct ax_err *err);
 
-/* Stores a run that is due at its trigger_time. */
-enum ax_status ax_run_add_pending(
-	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run, struct ax_err *err);
+/* Stores a run that waits for its time, or for others, until `deadline`. */
+enum ax_status ax_run_add_pending(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
+	int64_t deadline, struct ax_err *err);
 
 /* Stores the shards of a parent that is RUNNING: due now. */
 struct ax_shard_plan;
 enum ax_status ax_run_add_shards(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *parent,
 	const struct ax_shard_plan *plan, int64_t now, struct ax_err *err);
 
-/* Stores a run that is over the moment it is written: SKIPPED or MISSED. */
+/* The run of the task is due now, though this was not known when it was made: sets the columns that follow from it. */
+void ax_run_set_due(struct ax_ctx *ctx, const struct ax_task *task, struct ax_run *run, int64_t now);
+
+/* Stores a run that is over the moment it is written: SKIPPED, MISSED or BLOCKED. Its end may mean something to others:
+ * call ax_run_end_at_birth of app/change.h. */
 enum ax_status ax_run_add_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
 	enum ax_run_state state, const char *reason, const char *message, struct ax_err *err);
 

@@ -45,6 +45,14 @@ enum ax_status ax_change_parent(struct ax_ctx *ctx, struct ax_tx *tx, int64_t gi
 enum ax_status ax_cancel_run(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const char *reason, int64_t now, struct ax_err *err);
 
+/* A run that is over the moment it is written, SKIPPED, MISSED or BLOCKED, and what its end means for others. */
+enum ax_status ax_run_end_at_birth(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
+	enum ax_run_state state, const char *reason, const char *message, int64_t now, struct ax_err *err);
+
+/* The task's upstreams were changed: joins that waited for others may be due now, or wait in vain. */
+enum ax_status ax_change_joins(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err);
+
 /* Cancels those of the runs that have not ended and were not asked before. Each row is read again: the end of one may
  * have let another go. */
 enum ax_status ax_cancel_runs(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_runs *runs, const char *reason,

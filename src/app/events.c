@@ -24,6 +24,7 @@ static enum ax_status make_run(
 	struct ax_fate fate;
 	struct ax_run run = ax_run_make(s->ctx, task, AX_KIND_EVENT, s->event->event_key, s->now, s->now);
 	run.params = s->event->payload;
+	run.batch = s->event->id;
 	enum ax_status status = ax_overlap_judge(tx, task, &run, s->now, &fate, err);
 	if (status == AX_OK)
 		status = ax_run_admit(s->ctx, tx, task, &run, &fate, s->now, err);

@@ -109,10 +109,10 @@ static enum ax_status add_missed(struct ax_ctx *ctx, struct ax_tx *tx, const str
 {
 	struct ax_run run = make_run(ctx, task, rule, AX_KIND_MISS, batch->missed_from, now);
 	cover(&run, batch->missed_from, batch->missed_to, batch->missed_count);
-	return ax_run_add_ended(ctx, tx, task, &run, AX_RUN_MISSED, "missed",
+	return ax_run_end_at_birth(ctx, tx, task, &run, AX_RUN_MISSED, "missed",
 		ax_sprintf(ctx->arena, "found %" PRId64 " s late; the window is %" PRId64 " s",
 			(now - run.trigger_time) / 1000, task->def.window_seconds),
-		err);
+		now, err);
 }
 
 /* Late fires that no run stands for yet: the newest gets a run (fire_once), or all are skipped. */
@@ -125,8 +125,8 @@ static enum ax_status add_late_run(struct ax_ctx *ctx, struct ax_tx *tx, const s
 		cover(&run, batch->late_from, batch->late_to, batch->late_count - 1);
 	if (!skip)
 		return fire_one(ctx, tx, task, &run, now, err);
-	return ax_run_add_ended(
-		ctx, tx, task, &run, AX_RUN_SKIPPED, "misfire", "late, and the misfire policy is skip", err);
+	return ax_run_end_at_birth(
+		ctx, tx, task, &run, AX_RUN_SKIPPED, "misfire", "late, and the misfire policy is skip", now, err);
 }
 
 /* A key that exists already is accounted for: a person made the fire up, or the clock went back over it. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "app/birth.h"
 #include "app/change.h"
 #include "app/watch.h"
 #include "core/limits.h"
@@ -223,5 +224,6 @@ static enum ax_status take_report(struct ax_tx *tx, void *arg, struct ax_err *er
 enum ax_status ax_ingest(struct ax_ctx *ctx, struct ax_report *report, struct ax_err *err)
 {
 	struct pass pass = { .ctx = ctx, .report = report, .now = ax_now_ms(ctx->clock) };
-	return ax_store_run(ctx->store, ctx->arena, take_report, &pass, err);
+	enum ax_status status = ax_gids_ensure(ctx, err); /* ends make runs downstream */
+	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, take_report, &pass, err) : status;
 }

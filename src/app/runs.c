@@ -5,6 +5,7 @@
 
 #include "app/alert_rules.h"
 #include "app/birth.h"
+#include "app/chain.h"
 #include "app/change.h"
 #include "app/failures.h"
 #include "app/schedule_next.h"
@@ -48,7 +49,8 @@ static enum ax_status cancel(struct ax_tx *tx, void *arg, struct ax_err *err)
 enum ax_status ax_run_cancel(struct ax_ctx *ctx, int64_t gid, const char *why, struct ax_run *ret, struct ax_err *err)
 {
 	struct pass pass = { .ctx = ctx, .gid = gid, .text = why, .ret = ret, .now = ax_now_ms(ctx->clock) };
-	return ax_store_run(ctx->store, ctx->arena, cancel, &pass, err);
+	enum ax_status status = ax_gids_ensure(ctx, err); /* ends make runs downstream */
+	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, cancel, &pass, err) : status;
 }
 
 /* Of a parent, every shard that waits for its next try. */
@@ -109,8 +111,11 @@ enum ax_status ax_run_repeat(struct ax_ctx *ctx, struct ax_tx *tx, const struct 
 		run.spread = old->spread;
 		run.shard_total = old->shard_total;
 	}
+	run.batch = old->batch != 0 ? old->batch : old->gid;
 	enum ax_status status = due <= now ? ax_run_add_waiting(ctx, tx, task, &run, err)
-					   : ax_run_add_pending(ctx, tx, task, &run, err);
+					   : ax_run_add_pending(ctx, tx, task, &run, due, err);
+	if (status == AX_OK)
+		status = ax_chain_copy(tx, old->gid, run.gid, err);
 	if (status == AX_OK)
 		status = ax_failure_rerun(tx, old->gid, run.gid, err);
 	*ret = run;

@@ -57,7 +57,7 @@ static struct ax_epoch epoch_of(struct ax_zones *zones, const struct ax_task *ta
 	return (struct ax_epoch){
 		.task_id = task->id,
 		.from_time = task->epoch_time,
-		.enabled = task->status == AX_TASK_ENABLED,
+		.enabled = task->status == AX_TASK_ENABLED && ax_def_has_schedule(def),
 		.cron_expr = def->cron_expr,
 		.dialect = def->dialect,
 		.time_zone = def->time_zone,
@@ -91,8 +91,8 @@ enum ax_status ax_schedule_after(
 {
 	struct ax_rule rule;
 	struct ax_runs live;
-	if (task->def.task_type != AX_TASK_SCHEDULED || task->status != AX_TASK_ENABLED ||
-		task->next_trigger_time != 0 || task->exhausted)
+	if (!ax_def_has_schedule(&task->def) || task->status != AX_TASK_ENABLED || task->next_trigger_time != 0 ||
+		task->exhausted)
 		return AX_OK;
 	enum ax_status status = ax_rule_of(tx, ctx->zones, task, &rule, err);
 	if (status != AX_OK || rule.schedule.kind != AX_SCHEDULE_AFTER)
@@ -138,7 +138,7 @@ enum ax_status ax_schedule_first(
 	task->exhausted = false;
 	task->epoch_time = handled;
 	enum ax_status status = take_calendar(tx, task, err);
-	if (status != AX_OK || task->def.task_type != AX_TASK_SCHEDULED || task->status != AX_TASK_ENABLED)
+	if (status != AX_OK || !ax_def_has_schedule(&task->def) || task->status != AX_TASK_ENABLED)
 		return status;
 	status = ax_rule_of(tx, ctx->zones, task, &rule, err);
 	if (status != AX_OK)

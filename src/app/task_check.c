@@ -91,7 +91,7 @@ static enum ax_status refuse_schedule(const struct ax_task_def *def, struct ax_e
 						      : NULL;
 	if (field == NULL)
 		return AX_OK;
-	return ax_fail(err, AX_INVALID, field, "only a task of type scheduled has a %s; leave it out", field);
+	return ax_fail(err, AX_INVALID, field, "only a task with a schedule has a %s; leave it out", field);
 }
 
 static enum ax_status check_schedule(struct ax_ctx *ctx, const struct ax_task_def *def, struct ax_err *err)
@@ -99,7 +99,11 @@ static enum ax_status check_schedule(struct ax_ctx *ctx, const struct ax_task_de
 	struct ax_schedule schedule;
 	const struct ax_tz *tz;
 	enum ax_status status;
-	if (def->task_type == AX_TASK_SCHEDULED) {
+	if (ax_def_has_schedule(def) && def->upstreams[0] != '\0')
+		return ax_fail(err, AX_INVALID, "cron_expr",
+			"a task with upstreams has no schedule of its own, or it would run twice; leave one of the two "
+			"out");
+	if (def->task_type == AX_TASK_SCHEDULED && def->upstreams[0] == '\0') {
 		status = ax_schedule_of(ctx->zones, def->cron_expr, def->dialect, def->time_zone, &schedule, &tz, err);
 		return status == AX_OK ? check_rule(def, &schedule, err) : status;
 	}
@@ -138,6 +142,14 @@ static enum ax_status check_promises(const struct ax_task_def *def, struct ax_er
 	return AX_OK;
 }
 
+static enum ax_status check_chain(const struct ax_task_def *def, struct ax_err *err)
+{
+	if (def->join_all && def->upstreams[0] == '\0')
+		return ax_fail(
+			err, AX_INVALID, "join", "there is nothing to join: name upstreams, or leave it at `any`");
+	return AX_OK;
+}
+
 static enum ax_status check_event(const struct ax_task_def *def, struct ax_err *err)
 {
 	bool listens = def->task_type == AX_TASK_EVENT;
@@ -158,6 +170,8 @@ enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, 
 		status = check_schedule(ctx, def, err);
 	if (status == AX_OK)
 		status = check_event(def, err);
+	if (status == AX_OK)
+		status = check_chain(def, err);
 	if (status == AX_OK)
 		status = check_executor(def, err);
 	if (status == AX_OK)

@@ -5,6 +5,7 @@
 
 #include "app/alert_rules.h"
 #include "app/birth.h"
+#include "app/chain_edit.h"
 #include "app/change.h"
 #include "app/fire.h"
 #include "app/overlap.h"
@@ -91,6 +92,8 @@ static enum ax_status create_one(struct create *c, struct ax_tx *tx, int i, stru
 		status = ax_epoch_append(c->ctx, tx, task, err);
 	if (status == AX_OK)
 		status = refuse_if_crowded(tx, task, err);
+	if (status == AX_OK)
+		status = ax_chain_save(c->ctx, tx, task, err);
 	if (status == AX_OK)
 		status = append_version(tx, task, err);
 	c->ctx->notify->ops->task_changed(c->ctx->notify, task->id);
@@ -220,10 +223,15 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 			task.def.task_name);
 	if (status == AX_OK)
 		status = refuse_if_crowded(tx, &task, err);
+	bool rechained = strcmp(old.upstreams, task.def.upstreams) != 0 || old.join_all != task.def.join_all;
+	if (status == AX_OK && rechained)
+		status = ax_chain_save(e->ctx, tx, &task, err);
 	if (status == AX_OK)
 		status = append_version(tx, &task, err);
 	if (status == AX_OK && changed)
 		status = ax_epoch_append(e->ctx, tx, &task, err);
+	if (status == AX_OK && rechained)
+		status = ax_change_joins(e->ctx, tx, &task, e->now, err);
 	if (status == AX_OK) /* the overlap rule may be wider now */
 		status = ax_release_held(e->ctx, tx, &task, e->now, err);
 	if (status == AX_OK && task.def.overlap == AX_OVERLAP_SKIP)
@@ -345,6 +353,8 @@ static enum ax_status remove_task(struct ax_tx *tx, void *arg, struct ax_err *er
 	e->stopping = 0;
 	enum ax_status status = open_task(e, tx, &task, err);
 	if (status == AX_OK)
+		status = ax_chain_refuse_delete(e->ctx, tx, &task, err);
+	if (status == AX_OK)
 		status = tx->ops->runs_live(tx, task.id, true, INT32_MAX, &live, err);
 	if (status == AX_OK)
 		status = tx->ops->runs_pending(tx, task.id, INT32_MAX, &pending, err);
@@ -370,6 +380,8 @@ static enum ax_status remove_task(struct ax_tx *tx, void *arg, struct ax_err *er
 		status = ax_cancel_runs(e->ctx, tx, &live, "task_deleted", e->now, err);
 	for (int i = 0; status == AX_OK && i < live.n; i++)
 		e->stopping += ax_run_is_given_out(live.at[i].status);
+	if (status == AX_OK && e->stopping == 0)
+		status = tx->ops->upstreams_delete(tx, task.id, err);
 	if (status == AX_OK && e->stopping == 0)
 		status = tx->ops->task_delete(tx, task.id, err);
 	if (status == AX_OK && e->stopping == 0)
@@ -426,7 +438,7 @@ static enum ax_status trigger(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (run.trigger_time <= t->now)
 		status = ax_run_add_waiting(t->ctx, tx, &task, &run, err);
 	else
-		status = ax_run_add_pending(t->ctx, tx, &task, &run, err);
+		status = ax_run_add_pending(t->ctx, tx, &task, &run, run.trigger_time, err);
 	*t->ret = run;
 	return status;
 }

@@ -6,6 +6,7 @@
 #include "app/alert_sweep.h"
 #include "app/birth.h"
 #include "app/calendars.h"
+#include "app/chain.h"
 #include "app/change.h"
 #include "app/failures.h"
 #include "app/fire.h"
@@ -84,8 +85,13 @@ static enum ax_status sweep_run(
 					     : ax_shard_look(ctx, tx, run, now, err);
 	if (run->status == AX_RUN_RUNNING && ax_run_is_parent(run))
 		return ax_shards_look(ctx, tx, run, now, err);
+	static const struct ax_change in_vain = { .event = AX_EV_BLOCK, .reason = "join_deadline" };
 	if (ax_run_is_given_out(run->status))
 		return end_attempt(ctx, tx, run, now, err);
+	if (ax_run_is_joining(run)) {
+		run->result_msg = "not all upstreams had succeeded by the join's deadline";
+		return ax_change_run(ctx, tx, run, &in_vain, now, err);
+	}
 	return ax_change_run(ctx, tx, run, &due, now, err);
 }
 

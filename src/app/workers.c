@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "app/birth.h"
 #include "app/change.h"
 #include "core/limits.h"
 
@@ -129,7 +130,8 @@ static enum ax_status register_worker(struct ax_tx *tx, void *arg, struct ax_err
 enum ax_status ax_worker_register(struct ax_ctx *ctx, struct ax_registration *reg, struct ax_err *err)
 {
 	struct pass pass = { .ctx = ctx, .reg = reg, .now = ax_now_ms(ctx->clock) };
-	return ax_store_run(ctx->store, ctx->arena, register_worker, &pass, err);
+	enum ax_status status = ax_gids_ensure(ctx, err); /* ends make runs downstream */
+	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, register_worker, &pass, err) : status;
 }
 
 static enum ax_status leave(struct ax_tx *tx, void *arg, struct ax_err *err)
@@ -155,7 +157,8 @@ static enum ax_status leave(struct ax_tx *tx, void *arg, struct ax_err *err)
 enum ax_status ax_worker_leave(struct ax_ctx *ctx, const char *name, const char *incarnation, struct ax_err *err)
 {
 	struct pass pass = { .ctx = ctx, .name = name, .incarnation = incarnation, .now = ax_now_ms(ctx->clock) };
-	return ax_store_run(ctx->store, ctx->arena, leave, &pass, err);
+	enum ax_status status = ax_gids_ensure(ctx, err); /* ends make runs downstream */
+	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, leave, &pass, err) : status;
 }
 
 static enum ax_status set_drain(struct ax_tx *tx, void *arg, struct ax_err *err)

@@ -58,6 +58,17 @@ static const struct sql_rule sql_rules[] = {
 	  "SELECT printf('run %d in state %d follows run %d in state %d', r.gid, r.status, u.gid, u.status)"
 	  " FROM ax_task_log r JOIN ax_task_log u ON u.gid = CAST(r.fire_key AS INTEGER)"
 	  " WHERE r.kind = 6 AND (u.status = 10) = (r.status = 14)", false },
+	{ "I7.blocked", "what is BLOCKED names a run that ended, and not with success",
+	  "SELECT printf('run %d is blocked by run %d in state %d', r.gid, u.gid, u.status) FROM ax_task_log r"
+	  " JOIN ax_task_log u ON u.gid = r.blocked_by WHERE r.status <> 14 OR u.status <= 10", false },
+	{ "I7.batch", "a join has one run for a batch, besides those that were BLOCKED",
+	  "SELECT printf('task %d has %d runs of batch %d', task_id, n, batch) FROM (SELECT task_id, batch, count(*) AS n"
+	  " FROM ax_task_log WHERE kind = 6 AND fire_key LIKE 'b%' AND status <> 14 GROUP BY task_id, batch)"
+	  " WHERE n > 1", false },
+	{ "I7.join", "a join that is not BLOCKED has seen its upstreams succeed",
+	  "SELECT printf('run %d has seen run %d end in state %d', r.gid, u.upstream_gid, u.upstream_status)"
+	  " FROM ax_task_log r JOIN ax_run_upstream u ON u.gid = r.gid WHERE r.kind = 6 AND r.fire_key LIKE 'b%'"
+	  " AND r.status <> 14 AND u.upstream_status <> 10", false },
 	{ "I10.time", "the gid carries the instant of its creation: never older, at most an hour ahead",
 	  "SELECT printf('run %d was made at %d, its gid says %d', gid, create_time, t) FROM (SELECT gid, create_time,"
 	  " (gid >> 22) + 1704067200000 AS t FROM ax_task_log)"
@@ -80,6 +91,13 @@ static const struct sql_rule sql_rules[] = {
 	{ "O.attempt", "every attempt belongs to a run",
 	  "SELECT printf('attempt %d of run %d', attempt, gid) FROM ax_attempt a"
 	  " WHERE NOT EXISTS (SELECT 1 FROM ax_task_log r WHERE r.gid = a.gid)", false },
+	{ "O.upstream", "every upstream that a run follows belongs to a run",
+	  "SELECT printf('upstream %d of run %d', upstream_gid, gid) FROM ax_run_upstream u"
+	  " WHERE NOT EXISTS (SELECT 1 FROM ax_task_log r WHERE r.gid = u.gid)", false },
+	{ "O.edge", "a task's upstreams are tasks",
+	  "SELECT printf('task %d names task %d', task_id, upstream_id) FROM ax_upstream u WHERE NOT EXISTS"
+	  " (SELECT 1 FROM ax_task t WHERE t.id = u.task_id) OR NOT EXISTS (SELECT 1 FROM ax_task t"
+	  " WHERE t.id = u.upstream_id)", false },
 	{ "O.output", "every output belongs to a run",
 	  "SELECT printf('output of run %d', gid) FROM ax_output o"
 	  " WHERE NOT EXISTS (SELECT 1 FROM ax_task_log r WHERE r.gid = o.gid) GROUP BY gid", false },
@@ -87,7 +105,7 @@ static const struct sql_rule sql_rules[] = {
 	  "SELECT printf('task %d (%s): %s', t.id, t.task_name, CASE WHEN e.id IS NULL THEN 'no epoch' ELSE"
 	  " printf('epoch %d differs', e.id) END) FROM ax_task t LEFT JOIN ax_schedule_epoch e"
 	  " ON e.id = (SELECT max(id) FROM ax_schedule_epoch WHERE task_id = t.id) WHERE t.task_type = 1 AND (e.id IS NULL"
-	  " OR e.enabled <> (t.status = 1) OR e.cron_expr <> t.cron_expr OR e.dialect <> t.dialect"
+	  " OR e.enabled <> (t.status = 1 AND t.cron_expr <> '') OR e.cron_expr <> t.cron_expr OR e.dialect <> t.dialect"
 	  " OR e.time_zone <> t.time_zone OR e.anchor_time <> t.anchor_time OR e.calendar <> t.calendar"
 	  " OR e.calendar_version <> t.calendar_version OR e.calendar_mode <> t.calendar_mode"
 	  " OR e.valid_from <> t.valid_from OR e.valid_until <> t.valid_until"
@@ -125,7 +143,7 @@ static const struct sql_rule sql_rules[] = {
 	  " WHERE status = 1 AND next_trigger_time > 0 AND next_trigger_time < ?1 - 10000", true },
 	{ "L1.stuck", "an enabled task has a next fire, a live run to wait for (@after), or is exhausted",
 	  "SELECT printf('task %d (%s)', id, task_name) FROM ax_task t WHERE task_type = 1 AND status = 1"
-	  " AND next_trigger_time = 0 AND exhausted = 0 AND NOT (lower(ltrim(cron_expr)) LIKE '@after%'"
+	  " AND cron_expr <> '' AND next_trigger_time = 0 AND exhausted = 0 AND NOT (lower(ltrim(cron_expr)) LIKE '@after%'"
 	  " AND EXISTS (SELECT 1 FROM ax_task_log r WHERE r.task_id = t.id AND r.status < 10))", true },
 	{ "L1.held", "a run that is held has something that holds it",
 	  "SELECT printf('run %d of task %d, hold %d', r.gid, r.task_id, r.hold) FROM ax_task_log r WHERE r.status = 1"

@@ -61,7 +61,7 @@ static enum ax_status read_new_task(struct ax_call *c, json_t *value, const char
 	ax_read_require(&r, "task_name");
 	ax_read_require(&r, "executor_key");
 	ax_read_def(&r, ret_def);
-	if (ret_def->task_type == AX_TASK_SCHEDULED)
+	if (ret_def->task_type == AX_TASK_SCHEDULED && ret_def->upstreams[0] == '\0')
 		ax_read_require(&r, "cron_expr");
 	ax_read_word(&r, "status", states, &state);
 	*ret_status = (enum ax_task_status)state;
@@ -516,7 +516,7 @@ enum ax_status ax_get_task_next(struct ax_call *c, struct ax_err *err)
 		status = ax_call_query_int(c, "from", 0, INT64_C(253402300799000), &from, err);
 	if (status != AX_OK)
 		return status;
-	if (task.def.task_type != AX_TASK_SCHEDULED)
+	if (!ax_def_has_schedule(&task.def))
 		return ax_fail(err, AX_CONFLICT, "", "only scheduled tasks have fires of their own");
 	return answer_preview(c, &task, from, (int)n, err);
 }

@@ -112,7 +112,7 @@ static void render_schedule(struct ax_call *c, const struct ax_task_def *def, co
 	struct ax_json *json = &c->json;
 	struct ax_schedule schedule;
 	struct ax_err err;
-	bool scheduled = def->task_type == AX_TASK_SCHEDULED &&
+	bool scheduled = ax_def_has_schedule(def) &&
 		ax_schedule_parse(def->cron_expr, strlen(def->cron_expr), (enum ax_dialect)def->dialect, &schedule,
 			&err) == AX_OK;
 	struct ax_buf text;

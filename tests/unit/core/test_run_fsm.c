@@ -17,25 +17,26 @@ static const struct {
 	const char *cells[AX_EV_MAX];
 } expected[] = {
 	/* DUE, CLAIM, BOUNCE, START, SUCCEED, FAIL_RETRY, FAIL_LAST, TIMEOUT_LAST, LOST_RETRY, LOST_LAST, RETRY_NOW,
-	 * CANCEL, CANCEL_CONFIRMED, PASS_OVER, WORKER_GONE, SPREAD, SHARDS_SUCCEEDED, _FAILED, _TIMED_OUT, _CANCELLED
+	 * CANCEL, CANCEL_CONFIRMED, PASS_OVER, BLOCK, WORKER_GONE, SPREAD, SHARDS_SUCCEEDED, _FAILED, _TIMED_OUT,
+	 * _CANCELLED
 	 */
 	{ AX_RUN_PENDING,
-		{ "WAITING", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "CANCELLED E", "-", "-", "-", "-", "-",
-			"-", "-", "-" } },
+		{ "WAITING", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "CANCELLED E", "-", "SKIPPED E",
+			"BLOCKED E", "-", "-", "-", "-", "-", "-" } },
 	{ AX_RUN_WAITING,
 		{ "-", "DISPATCHED T", "-", "-", "SUCCESS E", "-", "-", "-", "-", "-", "-", "CANCELLED E", "-",
-			"SKIPPED E", "TIMEOUT E", "RUNNING P", "-", "-", "-", "-" } },
+			"SKIPPED E", "-", "TIMEOUT E", "RUNNING P", "-", "-", "-", "-" } },
 	{ AX_RUN_DISPATCHED,
 		{ "-", "-", "WAITING GR", "RUNNING", "SUCCESS GE", "RETRYING GR", "FAILED GE", "TIMEOUT GE",
 			"WAITING GR", "TIMEOUT GE", "-", "DISPATCHED A", "CANCELLED GE", "-", "-", "-", "-", "-", "-",
-			"-" } },
+			"-", "-" } },
 	{ AX_RUN_RUNNING,
 		{ "-", "-", "-", "RUNNING", "SUCCESS GE", "RETRYING GR", "FAILED GE", "TIMEOUT GE", "WAITING GR",
-			"TIMEOUT GE", "-", "RUNNING A", "CANCELLED GE", "-", "-", "-", "SUCCESS EP", "FAILED EP",
+			"TIMEOUT GE", "-", "RUNNING A", "CANCELLED GE", "-", "-", "-", "-", "SUCCESS EP", "FAILED EP",
 			"TIMEOUT EP", "CANCELLED EP" } },
 	{ AX_RUN_RETRYING,
 		{ "WAITING", "-", "-", "-", "SUCCESS E", "-", "-", "-", "-", "-", "WAITING", "CANCELLED E", "-", "-",
-			"-", "-", "-", "-", "-", "-" } },
+			"-", "-", "-", "-", "-", "-", "-" } },
 };
 
 static void describe(struct ax_run_step step, char out[32])

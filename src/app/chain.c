@@ -1,0 +1,239 @@
+#include "app/chain.h"
+
+#include <inttypes.h>
+
+#include "app/birth.h"
+
+/* One end, one downstream task. */
+struct judging {
+	struct ax_ctx *ctx;
+	struct ax_tx *tx;
+	const struct ax_task *upstream;
+	const struct ax_run *ended;
+	int64_t now;
+	struct ax_link *link;
+	struct ax_err *err;
+};
+
+static bool succeeded(const struct ax_run *run)
+{
+	return run->status == AX_RUN_SUCCESS;
+}
+
+static int64_t batch_of(const struct ax_run *run)
+{
+	return run->batch != 0 ? run->batch : run->gid; /* rows from before there were batches */
+}
+
+static void make_run(struct judging *j, const char *key)
+{
+	j->link->run = ax_run_make(j->ctx, &j->link->task, AX_KIND_CHAIN, key, j->now, j->now);
+	j->link->run.batch = batch_of(j->ended);
+	j->link->run.trace_id = j->ended->trace_id;
+}
+
+/* The run will not be, because of the end that is looked at. */
+static void block(struct judging *j, enum ax_link_kind kind)
+{
+	j->link->kind = kind;
+	j->link->reason = "upstream";
+	j->link->run.blocked_by = j->ended->gid;
+	j->link->run.result_msg = ax_sprintf(j->ctx->arena, "run %" PRId64 " of %s ended as %s", j->ended->gid,
+		j->upstream->def.task_name, ax_run_state_name(j->ended->status));
+}
+
+static enum ax_status keep(struct ax_tx *tx, int64_t gid, const struct ax_run *ended, struct ax_err *err)
+{
+	struct ax_run_upstream row = {
+		.gid = gid,
+		.upstream_id = ended->task_id,
+		.upstream_gid = ended->gid,
+		.upstream_status = ended->status,
+	};
+	return tx->ops->run_upstream_put(tx, &row, err);
+}
+
+enum ax_status ax_chain_copy(struct ax_tx *tx, int64_t from_gid, int64_t to_gid, struct ax_err *err)
+{
+	struct ax_run_upstreams rows;
+	enum ax_status status = tx->ops->run_upstreams(tx, from_gid, &rows, err);
+	for (int i = 0; status == AX_OK && i < rows.n; i++) {
+		rows.at[i].gid = to_gid;
+		status = tx->ops->run_upstream_put(tx, &rows.at[i], err);
+	}
+	return status;
+}
+
+/* ---- any: a run for each end */
+
+static enum ax_status judge_any(struct judging *j)
+{
+	make_run(j, ax_sprintf(j->ctx->arena, "%" PRId64, j->ended->gid));
+	if (succeeded(j->ended))
+		j->link->kind = AX_LINK_START;
+	else
+		block(j, AX_LINK_BLOCKED);
+	return keep(j->tx, j->link->run.gid, j->ended, j->err);
+}
+
+/* ---- all: a run for each batch */
+
+/* The first run of a batch has the key "b" and the batch. When that is BLOCKED, a rerun of an upstream may complete the
+ * batch after all: then it has a second run, ".2", and so on. Only the newest may not be BLOCKED. */
+static const char *join_key(struct ax_ctx *ctx, int64_t batch, int number)
+{
+	return number == 1 ? ax_sprintf(ctx->arena, "b%" PRId64, batch)
+			   : ax_sprintf(ctx->arena, "b%" PRId64 ".%d", batch, number);
+}
+
+/* The newest run of the batch; *ret_number 0 = none. */
+static enum ax_status find_join(struct judging *j, struct ax_run *ret, int *ret_number)
+{
+	struct ax_run run;
+	enum ax_status status;
+	for (int number = 1;; number++) {
+		status = j->tx->ops->run_find(j->tx, j->link->task.id, AX_KIND_CHAIN,
+			join_key(j->ctx, batch_of(j->ended), number), 0, &run, j->err);
+		if (status != AX_OK)
+			break;
+		*ret = run;
+		*ret_number = number;
+	}
+	return status == AX_NOT_FOUND ? AX_OK : status;
+}
+
+static bool has_succeeded(const struct ax_run_upstreams *known, int64_t upstream_id)
+{
+	for (int i = 0; i < known->n; i++)
+		if (known->at[i].upstream_id == upstream_id)
+			return known->at[i].upstream_status == AX_RUN_SUCCESS;
+	return false;
+}
+
+/* How many of the task's upstreams the run has seen succeed, and how many there are. */
+static enum ax_status count_succeeded(
+	struct ax_tx *tx, int64_t task_id, int64_t gid, int *ret_succeeded, int *ret_all, struct ax_err *err)
+{
+	struct ax_upstreams upstreams;
+	struct ax_run_upstreams known;
+	enum ax_status status = tx->ops->upstreams_of(tx, task_id, &upstreams, err);
+	if (status == AX_OK)
+		status = tx->ops->run_upstreams(tx, gid, &known, err);
+	if (status != AX_OK)
+		return status;
+	*ret_succeeded = 0;
+	*ret_all = upstreams.n;
+	for (int i = 0; i < upstreams.n; i++)
+		*ret_succeeded += has_succeeded(&known, upstreams.at[i].upstream_id);
+	return AX_OK;
+}
+
+enum lesson { NOTHING_NEW, INCOMPLETE, COMPLETE, HOPELESS };
+
+/* What the end teaches a join. Once an upstream has succeeded in a batch, no later run of it in the batch undoes that.
+ */
+static enum ax_status learn(struct judging *j, int64_t gid, enum lesson *ret)
+{
+	struct ax_run_upstreams known;
+	int n, all;
+	enum ax_status status = j->tx->ops->run_upstreams(j->tx, gid, &known, j->err);
+	*ret = NOTHING_NEW;
+	if (status != AX_OK || (!succeeded(j->ended) && has_succeeded(&known, j->ended->task_id)))
+		return status;
+	status = keep(j->tx, gid, j->ended, j->err);
+	if (status == AX_OK)
+		status = count_succeeded(j->tx, j->link->task.id, gid, &n, &all, j->err);
+	if (status == AX_OK)
+		*ret = !succeeded(j->ended) ? HOPELESS : n == all ? COMPLETE : INCOMPLETE;
+	return status;
+}
+
+/* The first end of the batch. */
+static enum ax_status begin_join(struct judging *j)
+{
+	enum lesson lesson;
+	make_run(j, join_key(j->ctx, batch_of(j->ended), 1));
+	enum ax_status status = learn(j, j->link->run.gid, &lesson);
+	if (lesson == HOPELESS) {
+		block(j, AX_LINK_BLOCKED);
+	} else if (lesson == COMPLETE) {
+		j->link->kind = AX_LINK_START;
+	} else {
+		j->link->kind = AX_LINK_WAIT;
+		j->link->run.deadline_time = j->now + j->link->task.def.join_deadline_seconds * 1000;
+	}
+	return status;
+}
+
+static enum ax_status go_on_joining(struct judging *j, const struct ax_run *join)
+{
+	enum lesson lesson;
+	enum ax_status status = learn(j, join->gid, &lesson);
+	j->link->run = *join;
+	if (lesson == HOPELESS)
+		block(j, AX_LINK_BLOCK);
+	else if (lesson == COMPLETE)
+		j->link->kind = AX_LINK_DUE;
+	return status;
+}
+
+/* The batch was given up. It is taken up again when all its upstreams have succeeded in the end; after the deadline
+ * only when somebody had an upstream run again. */
+static enum ax_status complete_later(struct judging *j, const struct ax_run *blocked, int number)
+{
+	enum lesson lesson;
+	enum ax_status status = learn(j, blocked->gid, &lesson);
+	bool too_late = blocked->blocked_by == 0 && j->ended->rerun_of == 0;
+	if (status != AX_OK || lesson != COMPLETE || too_late)
+		return status;
+	make_run(j, join_key(j->ctx, batch_of(j->ended), number + 1));
+	j->link->kind = AX_LINK_START;
+	return ax_chain_copy(j->tx, blocked->gid, j->link->run.gid, j->err);
+}
+
+static enum ax_status judge_all(struct judging *j)
+{
+	struct ax_run join;
+	int number = 0;
+	enum ax_status status = find_join(j, &join, &number);
+	if (status != AX_OK)
+		return status;
+	if (number == 0)
+		return begin_join(j);
+	if (join.status == AX_RUN_PENDING)
+		return go_on_joining(j, &join);
+	if (join.status == AX_RUN_BLOCKED)
+		return complete_later(j, &join, number);
+	return AX_OK; /* once for each batch: it has its run */
+}
+
+enum ax_status ax_chain_judge(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *upstream,
+	const struct ax_run *ended, int64_t downstream_id, int64_t now, struct ax_link *ret, struct ax_err *err)
+{
+	struct judging j = {
+		.ctx = ctx, .tx = tx, .upstream = upstream, .ended = ended, .now = now, .link = ret, .err = err
+	};
+	*ret = (struct ax_link){ .kind = AX_LINK_NONE };
+	enum ax_status status = tx->ops->task_get(tx, downstream_id, true, &ret->task, err);
+	if (status != AX_OK || ret->task.status == AX_TASK_CREATED) /* a draft takes no part yet */
+		return status;
+	return ret->task.def.join_all ? judge_all(&j) : judge_any(&j);
+}
+
+enum ax_status ax_chain_judge_again(struct ax_tx *tx, const struct ax_task *task, const struct ax_run *join,
+	struct ax_link *ret, struct ax_err *err)
+{
+	int n = 0, all = 0;
+	enum ax_status status = count_succeeded(tx, task->id, join->gid, &n, &all, err);
+	*ret = (struct ax_link){ .kind = AX_LINK_NONE, .task = *task, .run = *join };
+	if (status != AX_OK)
+		return status;
+	if (all == 0) {
+		ret->kind = AX_LINK_BLOCK;
+		ret->reason = "no_upstreams";
+		ret->run.result_msg = "its task was changed and has no upstreams any more";
+	} else if (n == all || (n > 0 && !task->def.join_all)) {
+		ret->kind = AX_LINK_DUE;
+	}
+	return AX_OK;
+}
