@@ -49,6 +49,10 @@ enum ax_status ax_cancel_run(
 enum ax_status ax_run_end_at_birth(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,
 	enum ax_run_state state, const char *reason, const char *message, int64_t now, struct ax_err *err);
 
+/* A run of the task has ended: what that means for the tasks behind it. */
+enum ax_status ax_change_follow(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
+	const struct ax_run *ended, int64_t now, struct ax_err *err);
+
 /* The task's upstreams were changed: joins that waited for others may be due now, or wait in vain. */
 enum ax_status ax_change_joins(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err);
