@@ -64,21 +64,15 @@ static int64_t must_end_time(struct ax_ctx *ctx, const struct ax_task_def *def, 
 	return ax_clock_next(tz, minutes, trigger_time);
 }
 
-void ax_run_set_due(struct ax_ctx *ctx, const struct ax_task *task, struct ax_run *run, int64_t now)
-{
-	run->trigger_time = now;
-	run->rank = now - run->priority * AX_RANK_STEP_MS;
-	run->must_end_time = run->watch_time = must_end_time(ctx, &task->def, now);
-}
-
 struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum ax_run_kind kind, const char *key,
 	int64_t trigger_time, int64_t now)
 {
 	int64_t gid = ax_gid_next(&ctx->gids, now), batch = gid;
+	int64_t must_end = must_end_time(ctx, &task->def, trigger_time);
 	if (kind == AX_KIND_SCHEDULE || kind == AX_KIND_MISS)
 		(void)ax_parse_i64(
 			key, strlen(key), 0, INT64_MAX, &batch); /* what comes of one fire belongs together */
-	struct ax_run run = {
+	return (struct ax_run){
 		.gid = gid,
 		.task_id = task->id,
 		.group_key = task->def.group_key,
@@ -92,7 +86,9 @@ struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum a
 		.reason = "",
 		.version = task->version,
 		.batch = batch,
+		.trigger_time = trigger_time,
 		.create_time = now,
+		.rank = trigger_time - task->def.priority * AX_RANK_STEP_MS,
 		.priority = task->def.priority,
 		.worker = "",
 		.incarnation = "",
@@ -102,9 +98,9 @@ struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum a
 		.trace_id = make_trace_id(ctx),
 		.progress_msg = "",
 		.progress_percent = -1,
+		.must_end_time = must_end,
+		.watch_time = must_end,
 	};
-	ax_run_set_due(ctx, task, &run, trigger_time);
-	return run;
 }
 
 void ax_run_set_due(struct ax_ctx *ctx, const struct ax_task *task, struct ax_run *run, int64_t due)

@@ -36,9 +36,6 @@ struct ax_shard_plan;
 enum ax_status ax_run_add_shards(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *parent,
 	const struct ax_shard_plan *plan, int64_t now, struct ax_err *err);
 
-/* The run of the task is due now, though this was not known when it was made: sets the columns that follow from it. */
-void ax_run_set_due(struct ax_ctx *ctx, const struct ax_task *task, struct ax_run *run, int64_t now);
-
 /* Stores a run that is over the moment it is written: SKIPPED, MISSED or BLOCKED. Its end may mean something to others:
  * call ax_run_end_at_birth of app/change.h. */
 enum ax_status ax_run_add_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run,

@@ -1,6 +1,5 @@
 #include "app/change.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "app/alert_rules.h"

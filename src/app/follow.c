@@ -59,8 +59,11 @@ static enum ax_status join_due(struct ax_ctx *ctx, struct ax_tx *tx, const struc
 {
 	struct ax_fate fate;
 	struct ax_change change = { .event = AX_EV_DUE, .reason = "" };
-	enum ax_status status = ax_overlap_judge(tx, task, run, now, &fate, err);
 	ax_run_set_due(ctx, task, run, now);
+	enum ax_status status = tx->ops->run_set_due(tx, run, run->rev, err);
+	run->rev++;
+	if (status == AX_OK)
+		status = ax_overlap_judge(tx, task, run, now, &fate, err);
 	if (status == AX_OK && fate.kind == AX_FATE_REPLACE)
 		status = ax_cancel_runs(ctx, tx, &fate.live, "replaced", now, err);
 	if (status == AX_OK && fate.kind == AX_FATE_SKIP) {
