@@ -2,7 +2,7 @@
 
 import { call, type Call } from './client'
 import type {
-	Group, Json, Output, Page, Preview, Run, RunDetail, Session, Task, TaskDefinition, TaskVersion, Why, Worker,
+	CalendarHead, Group, Json, Output, Page, Preview, Run, RunDetail, Session, Task, TaskDefinition, TaskVersion, Why, Worker,
 } from './types'
 
 export * from './types'
@@ -36,7 +36,7 @@ export const api = {
 	next: (id: string, n = 10) => get<Preview>(`/tasks/${seg(id)}/next`, { n }),
 	taskWhy: (id: string) => get<Why>(`/tasks/${seg(id)}/why`),
 	versions: (id: string) => get<Page<TaskVersion>>(`/tasks/${seg(id)}/versions`),
-	preview: (body: { cron_expr: string; dialect?: string; time_zone?: string; n?: number }, signal?: AbortSignal) =>
+	preview: (body: Partial<TaskDefinition> & { task_id?: string; n?: number }, signal?: AbortSignal) =>
 		call<Preview>('/schedules/preview', { method: 'POST', body, signal }),
 
 	runs: (query: Call['query'], signal?: AbortSignal) => get<Page<Run>>('/runs', query, signal),
@@ -54,6 +54,8 @@ export const api = {
 	createGroup: (body: Partial<Group>, key: string) => post<Group>('/groups', body, key),
 	updateGroup: (key: string, body: Partial<Group>) => patch<Group>(`/groups/${seg(key)}`, body),
 	deleteGroup: (key: string) => remove(`/groups/${seg(key)}`),
+
+	calendars: () => get<Page<CalendarHead>>('/calendars'),
 
 	workers: (signal?: AbortSignal) => get<Page<Worker>>('/workers', {}, signal),
 	drainWorker: (name: string) => post<Worker>(`/workers/${seg(name)}/drain`),

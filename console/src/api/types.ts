@@ -22,6 +22,7 @@ export type TaskStatus = 'created' | 'enabled' | 'paused'
 export type Dialect = 'unix' | 'quartz' | 'spring'
 export type Overlap = 'queue' | 'skip' | 'replace' | 'allow'
 export type Misfire = 'fire_once' | 'fire_all' | 'skip'
+export type Backoff = 'exponential' | 'fixed' | 'list'
 
 export const RUN_STATES = [
 	'PENDING', 'WAITING', 'DISPATCHED', 'RUNNING', 'RETRYING',
@@ -40,14 +41,27 @@ export interface TaskDefinition {
 	task_name: string
 	task_type: TaskType
 	status: TaskStatus
+	event_name: string | null
+	event_condition: Json
 	cron_expr: string | null
 	dialect: Dialect | null
 	time_zone: string
+	calendar: string | null
+	calendar_mode: 'include' | 'exclude'
+	valid_from: number | null
+	valid_until: number | null
+	jitter_seconds: number
 	executor_key: string
 	biz_param: Json
 	timeout_seconds: number
 	grace_seconds: number
 	retry_count: number
+	retry_backoff: Backoff
+	retry_delay_seconds: number
+	retry_cap_seconds: number
+	retry_delays: number[]
+	retry_jitter_percent: number
+	retry_on: string | null
 	priority: number
 	overlap: Overlap
 	overlap_max: number
@@ -57,6 +71,11 @@ export interface TaskDefinition {
 	lost_limit: number
 	on_unreachable: 'kill' | 'continue'
 	start: 'optimistic' | 'confirmed'
+	expected_seconds: number
+	must_end_by: string | null
+	stall_seconds: number
+	late_seconds: number
+	absence_seconds: number
 	owner: string
 	notes: string
 }
@@ -70,6 +89,8 @@ export interface Task extends TaskDefinition {
 	next_trigger_time: number | null
 	last_trigger_time: number | null
 	exhausted: boolean
+	canary_version: number | null
+	canary_percent: number | null
 	last_run: { gid: string; status: RunState; end_time: number | null } | null
 	schedule_text: string | null
 	warnings: Warning[]
@@ -79,7 +100,9 @@ export interface Task extends TaskDefinition {
 export type Warning = string | { code: string; text: string }
 
 export interface Fire {
+	/** The schedule's own instant; with jitter the run is due at `due_time`. */
 	time: number
+	due_time: number
 	/** False: the instant of a clock change at which the schedule does not fire. */
 	fires: boolean
 	local: string
@@ -203,4 +226,19 @@ export interface Worker {
 	tags: Record<string, string>
 	register_time: number
 	seen_time: number
+}
+
+export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
+export type Weekday = (typeof WEEKDAYS)[number]
+
+export interface CalendarHead {
+	name: string
+	title: string
+	version: number
+	/** The days of the week that are in unless a day of its own says otherwise. */
+	week: Weekday[]
+	day_count: number
+	create_time: number
+	update_time: number
+	updated_by: string
 }

@@ -47,6 +47,56 @@ test('what is wrong is said at the field', async ({ page }) => {
 	await expect(page.locator('[data-field="biz_param"] .field-error')).not.toBeEmpty()
 })
 
+test('every section is written, and the form comes back as it was saved', async ({ page, api }) => {
+	const name = unique('whole')
+	await page.goto('/#/tasks/new')
+	const open = (section: string) => page.locator(`[data-section="${section}"] > summary`).press('Enter')
+	const choose = async (field: string, option: string) => {
+		await page.locator(`[data-field="${field}"] .el-select__wrapper`).click()
+		await page.getByRole('option', { name: option }).click()
+	}
+	await page.getByLabel('Name', { exact: true }).fill(name)
+	await page.getByLabel('Program and arguments').fill('/usr/bin/true')
+	await page.getByText('event', { exact: true }).click()
+	await expect(page.locator('[data-field="cron_expr"]')).toHaveCount(0)
+	await page.getByLabel('Event', { exact: true }).fill('order.paid')
+	await page.getByLabel('Condition').fill('[{"field":"/total","op":"ge"')
+	await expect(page.getByRole('button', { name: 'Create' })).toBeDisabled()
+	await page.getByLabel('Condition').fill('[{"field":"/total","op":"ge","value":100}]')
+	for (const section of ['run', 'fail', 'overlap', 'promises', 'other']) await open(section)
+	await choose('retry_backoff', 'as listed')
+	await expect(page.locator('[data-field="retry_delay_seconds"]')).toHaveCount(0)
+	await page.getByLabel('Waits in seconds').fill('60, soon')
+	await page.getByLabel('Retry only these codes').fill('75,500-599')
+	await choose('overlap', 'allow several at once')
+	await page.getByLabel('At most at once').fill('4')
+	await page.getByLabel('Expected duration').fill('600')
+	await page.getByLabel('Must have ended by').fill('06:00')
+	await page.getByLabel('Owner').fill('ops@example.org')
+	await expect(page.locator('[data-field="expected_seconds"]')).toContainText('preset: 0')
+
+	// A fault is shown at its field, also in a section that was folded meanwhile.
+	await open('fail')
+	await page.getByRole('button', { name: 'Create' }).click()
+	await expect(page.locator('[data-field="retry_delays"] .field-error')).toBeVisible()
+	await page.getByLabel('Waits in seconds').fill('60, 300')
+	await page.getByRole('button', { name: 'Create' }).click()
+	await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
+	const id = /tasks\/(\d+)/.exec(page.url())![1]!
+	const saved = {
+		task_type: 'event', event_name: 'order.paid', event_condition: [{ field: '/total', op: 'ge', value: 100 }], cron_expr: null, retry_backoff: 'list', retry_delays: [60, 300],
+		retry_on: '75,500-599', overlap: 'allow', overlap_max: 4, expected_seconds: 600, must_end_by: '06:00', owner: 'ops@example.org', jitter_seconds: 0,
+	}
+	expect(await api.get(`/tasks/${id}`)).toMatchObject(saved)
+	await page.goto(`/#/tasks/${id}/edit`)
+	await expect(page.getByLabel('Waits in seconds')).toHaveValue('60, 300')
+	await expect(page.locator('[data-section="run"]')).toContainText('time limit, priority')
+	await page.getByLabel('Expected duration').fill('700')
+	await page.getByRole('button', { name: 'Save' }).click()
+	await expect(page.getByText('Saved as version 2.')).toBeVisible()
+	expect(await api.get(`/tasks/${id}`)).toMatchObject({ ...saved, expected_seconds: 700 })
+})
+
 test('parameters that the form cannot show stay JSON, and bad JSON is not sent', async ({ page, api }) => {
 	const { id } = await api.scriptTask(unique('raw'), 'x', { executor_key: 'report.daily', biz_param: { day: 1 } })
 	await page.goto(`/#/tasks/${id}/edit`)
@@ -66,6 +116,7 @@ test('parameters that the form cannot show stay JSON, and bad JSON is not sent',
 test('two editors: the second sees what the first changed and puts the own change on top', async ({ page, api }) => {
 	const { id, version } = await api.scriptTask(unique('shared'), 'true')
 	await page.goto(`/#/tasks/${id}/edit`)
+	await page.locator('[data-section="other"] summary').click()
 	await page.getByLabel('Owner').fill('me@example.org')
 	await api.patch(`/tasks/${id}`, { version, notes: 'theirs', priority: 7 })
 	await page.getByRole('button', { name: 'Save' }).click()

@@ -1,57 +1,36 @@
-// The definition of a task: its defaults (docs/api.md), what a form starts with, what is sent.
+// The definition of a task: what a form starts with, what is sent, which field a problem is about.
 
 import type { Task, TaskDefinition } from '@/api'
+import { FIELDS, isShown } from './fields'
 
 export const DEFAULTS: TaskDefinition = {
-	group_key: 'default',
-	task_name: '',
-	task_type: 'scheduled',
+	...Object.fromEntries(FIELDS.map(({ name, preset }) => [name, preset])),
 	status: 'enabled',
-	cron_expr: '',
-	dialect: null,
-	time_zone: 'UTC',
-	executor_key: 'exec',
-	biz_param: null,
-	timeout_seconds: 60,
-	grace_seconds: 5,
-	retry_count: 3,
-	priority: 5,
-	overlap: 'queue',
-	overlap_max: 1,
-	misfire: 'fire_once',
-	window_seconds: 600,
-	on_lost: 'retry',
-	lost_limit: 3,
-	on_unreachable: 'kill',
-	start: 'optimistic',
-	owner: '',
-	notes: '',
-}
+} as unknown as TaskDefinition
 
-/** The definition alone, in the order of the documentation; a copy that can be changed. */
+/** The definition alone, in the order of the form; a copy that can be changed. */
 export function definitionOf(task: Task): TaskDefinition {
 	const out: Record<string, unknown> = {}
 	for (const key of Object.keys(DEFAULTS) as (keyof TaskDefinition)[]) out[key] = structuredClone(task[key] ?? DEFAULTS[key])
 	return out as unknown as TaskDefinition
 }
 
-/** What a create sends: a delay task has no schedule. */
+/** What is sent: fields that mean nothing for this kind of task are as if nobody had written them. */
 export function cleaned(form: TaskDefinition): TaskDefinition {
-	const scheduled = form.task_type === 'scheduled'
-	return {
-		...form,
-		task_name: form.task_name.trim(),
-		cron_expr: scheduled ? (form.cron_expr ?? '').trim() : null,
-		dialect: scheduled ? form.dialect : null,
+	const out: Record<string, unknown> = { ...form }
+	for (const field of FIELDS) {
+		const value = out[field.name]
+		if (!isShown(field, form)) out[field.name] = structuredClone(field.preset)
+		else if (field.kind === 'text' && typeof value === 'string') out[field.name] = value.trim() || field.preset
 	}
+	return out as unknown as TaskDefinition
 }
-
-/** The part of a problem's field path that names a field of the task: `biz_param.argv[0]` → `biz_param`. */
-export const topField = (path: string | null): string => path?.split(/[.[]/)[0] ?? ''
 
 /** Fields of a cron expression that the server names when it refuses one; all are shown at the schedule. */
 const CRON_PARTS = ['second', 'minute', 'hour', 'day', 'month', 'weekday', 'year']
-export const fieldOfProblem = (path: string | null): string => {
-	const top = topField(path)
+
+/** The field of the form that a problem's path names: `biz_param.argv[0]`, `change.timeout_seconds`, `minute`. */
+export function fieldOfProblem(path: string | null): string {
+	const top = (path ?? '').replace(/^change\./, '').split(/[.[]/)[0]!
 	return CRON_PARTS.includes(top) ? 'cron_expr' : top
 }
