@@ -1438,6 +1438,86 @@ static void test_b202_workers_that_never_come_back_are_forgotten(void **state)
 	assert_int_equal(ax_mem_store_count(w->mem, &ax_worker_group_row), 3);
 }
 
+/* ---- chains and shards */
+
+static int64_t make_downstream(struct world *w, int64_t upstream)
+{
+	struct ax_task_def def = task_row(w, make_task(w, "", NULL)).def;
+	enum ax_task_status enabled = AX_TASK_ENABLED;
+	struct ax_task task;
+	int failed;
+	def.task_name = ax_sprintf(&w->arena, "behind %lld", (long long)upstream);
+	def.upstreams = ax_sprintf(&w->arena, "%lld", (long long)upstream);
+	assert_int_equal(ax_tasks_create(&w->ctx, &def, &enabled, 1, "test", &task, &failed, NULL), AX_OK);
+	return task.id;
+}
+
+static int64_t make_sharded(struct world *w)
+{
+	struct ax_task task = task_row(w, make_task(w, "", NULL));
+	task.def.shard_count = 8;
+	task.def.retry_count = 0;
+	assert_int_equal(ax_task_update(&w->ctx, task.id, 1, &task.def, "test", &task, NULL), AX_OK);
+	return task.id;
+}
+
+static void test_b177_many_shards_are_one_success(void **state)
+{
+	struct world *w = *state;
+	struct ax_order orders[10];
+	struct ax_run again;
+	int64_t id = make_sharded(w), behind = make_downstream(w, id);
+	trigger(w, id);
+	assert_int_equal(poll(w, "w1", "i1", 10, orders, NULL), 8);
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(count_all(w, behind), 0);
+		result(w, "w1", &orders[i].run, AX_OUTCOME_SUCCESS);
+		result(w, "w1", &orders[i].run, AX_OUTCOME_SUCCESS); /* said twice */
+	}
+	assert_int_equal(count_all(w, behind), 1);
+	result(w, "w1", &(struct ax_run){ .gid = claim(w).gid, .fence = 1 }, AX_OUTCOME_SUCCESS);
+	assert_int_equal(count_runs(w, behind, AX_RUN_SUCCESS), 1);
+	/* one of them fails: nothing is started; it alone is done again: then it is */
+	struct ax_run parent = trigger(w, id);
+	assert_int_equal(poll(w, "w1", "i1", 10, orders, NULL), 8);
+	for (int i = 0; i < 8; i++)
+		result(w, "w1", &orders[i].run, i == 3 ? AX_OUTCOME_FAILED : AX_OUTCOME_SUCCESS);
+	assert_int_equal(run_row(w, parent.gid).status, AX_RUN_FAILED);
+	assert_int_equal(count_runs(w, behind, AX_RUN_WAITING), 0);
+	assert_int_equal(count_runs(w, behind, AX_RUN_BLOCKED), 1);
+	assert_int_equal(result(w, "w1", &orders[3].run, AX_OUTCOME_SUCCESS), AX_VERDICT_DUPLICATE);
+	assert_int_equal(run_row(w, parent.gid).status, AX_RUN_FAILED);
+	assert_int_equal(ax_run_rerun(&w->ctx, parent.gid, "", true, &again, NULL), AX_OK);
+	assert_int_equal(poll(w, "w1", "i1", 10, orders, NULL), 1);
+	assert_int_equal(orders[0].run.shard, 4);
+	result(w, "w1", &orders[0].run, AX_OUTCOME_SUCCESS);
+	assert_int_equal(count_runs(w, behind, AX_RUN_WAITING), 1);
+}
+
+static void test_b132_stopping_a_parent_reaches_its_shards(void **state)
+{
+	struct world *w = *state;
+	struct ax_order orders[3];
+	struct ax_err err;
+	struct ax_run row;
+	int64_t id = make_sharded(w);
+	struct ax_run parent = trigger(w, id);
+	assert_int_equal(poll(w, "w1", "i1", 3, orders, NULL), 3);
+	assert_int_equal(ax_run_cancel(&w->ctx, parent.gid, "", &row, NULL), AX_OK);
+	assert_int_equal(count_runs(w, id, AX_RUN_CANCELLED), 5);
+	for (int i = 0; i < 3; i++)
+		result(w, "w1", &orders[i].run, AX_OUTCOME_CANCELLED);
+	assert_int_equal(count_runs(w, id, AX_RUN_CANCELLED), 9);
+	trigger(w, id);
+	assert_int_equal(poll(w, "w1", "i1", 3, orders, NULL), 3);
+	assert_int_equal(ax_task_delete(&w->ctx, id, true, "test", &err), AX_CONFLICT);
+	for (int i = 0; i < 3; i++)
+		result(w, "w1", &orders[i].run, AX_OUTCOME_CANCELLED);
+	assert_int_equal(ax_task_delete(&w->ctx, id, true, "test", &err), AX_OK);
+	assert_int_equal(count_runs(w, id, AX_RUN_CANCELLED), 18);
+	claim_nothing(w);
+}
+
 /* ---- alerts */
 
 static void expected_each_minute(struct ax_task_def *def)
@@ -1569,6 +1649,8 @@ int main(void)
 		T(test_b192_a_deleted_task_runs_no_more),
 		T(test_b197_delays_beyond_31_bits_of_milliseconds),
 		T(test_b202_workers_that_never_come_back_are_forgotten),
+		T(test_b177_many_shards_are_one_success),
+		T(test_b132_stopping_a_parent_reaches_its_shards),
 		T(test_b021_a_long_absence_is_one_alert_for_each_task),
 		T(test_b204_a_task_that_fails_all_the_time_is_told_once_and_each_hour),
 		T(test_b205_what_never_starts_is_told),
