@@ -59,6 +59,26 @@ const char *axw_rerun_of(const struct axw_attempt *a)
 	return string(a, "rerun_of");
 }
 
+const char *axw_parent_gid(const struct axw_attempt *a)
+{
+	return string(a, "parent");
+}
+
+static int64_t shard_number(const struct axw_attempt *a, const char *key)
+{
+	return json_integer_value(json_object_get(json_object_get(a->run, "shard"), key));
+}
+
+int64_t axw_shard_index(const struct axw_attempt *a)
+{
+	return shard_number(a, "index");
+}
+
+int64_t axw_shard_total(const struct axw_attempt *a)
+{
+	return shard_number(a, "total");
+}
+
 int64_t axw_trigger_ms(const struct axw_attempt *a)
 {
 	return a->trigger_ms;

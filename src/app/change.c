@@ -251,10 +251,7 @@ enum ax_status ax_change_parent(struct ax_ctx *ctx, struct ax_tx *tx, int64_t gi
 	if (status != AX_OK)
 		return status;
 	const struct ax_change change = { .event = end.event, .reason = end.reason };
-	if (end.over)
-		return ax_change_run(ctx, tx, &parent, &change, now, err);
-	ctx->notify->ops->run_changed(ctx->notify, &parent); /* its progress */
-	return AX_OK;
+	return end.over ? ax_change_run(ctx, tx, &parent, &change, now, err) : AX_OK;
 }
 
 /* The attempt is over without a result: given back when it was never accepted, else lost. `how` names the reason and

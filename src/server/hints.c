@@ -31,9 +31,9 @@ static void run_changed(struct ax_notify *notify, const struct ax_run *run)
 	ax_metrics_run(collector->metrics, run);
 	if (run->status == AX_RUN_PENDING || run->status == AX_RUN_WAITING || run->status == AX_RUN_RETRYING)
 		h->due_soon = true;
-	if (run->cancel == AX_CANCEL_ASKED && ax_run_is_given_out(run->status))
+	if (run->cancel == AX_CANCEL_ASKED && ax_run_is_given_out(run->status) && !ax_run_is_parent(run))
 		add_name(&h->arena, &h->stops, &h->n_stops, &h->cap_stops, run->worker);
-	struct ax_run_hint hint = { run->gid, run->task_id, run->status };
+	struct ax_run_hint hint = { run->gid, run->task_id, run->parent, run->status };
 	if (h->n_runs > 0 && h->runs[h->n_runs - 1].gid == run->gid) {
 		h->runs[h->n_runs - 1] = hint;
 		return;

@@ -16,7 +16,7 @@ struct ax_metrics;
 struct ax_server;
 
 struct ax_run_hint {
-	int64_t gid, task_id;
+	int64_t gid, task_id, parent;
 	enum ax_run_state status;
 };
 

@@ -48,6 +48,16 @@ struct feed_errand {
 	struct ax_err err;
 };
 
+/* Revision and finished shards both only grow, and so does their sum. */
+static enum ax_status add_done(struct ax_call *c, const struct ax_run *parent, int64_t *seen, struct ax_err *err)
+{
+	int64_t by_state[32];
+	enum ax_status status = c->tx->ops->shard_counts(c->tx, parent->gid, by_state, err);
+	for (int state = AX_RUN_SUCCESS; status == AX_OK && state < 32; state++)
+		*seen += by_state[state];
+	return status;
+}
+
 static enum ax_status feed(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct feed_errand *f = arg;
@@ -61,9 +71,14 @@ static enum ax_status feed(struct ax_tx *tx, void *arg, struct ax_err *err)
 		status = tx->ops->outputs(tx, f->gid, f->fence, f->seq, CHUNKS, &f->outputs, err);
 	if (status != AX_OK)
 		return status;
+	int64_t seen = run.rev;
+	if (ax_run_is_parent(&run)) /* its shards tell how far it is */
+		status = add_done(c, &run, &seen, err);
+	if (status != AX_OK)
+		return status;
 	f->ended = ax_run_is_terminal(run.status) && f->outputs.n < CHUNKS;
-	f->run_changed = run.rev != f->rev;
-	f->rev = run.rev;
+	f->run_changed = seen != f->rev;
+	f->rev = seen;
 	return f->run_changed ? ax_render_run(c, NULL, &run, err) : AX_OK;
 }
 
@@ -200,10 +215,16 @@ static size_t make_events(struct ax_hints *h, struct event **ret)
 	struct event *events = ax_alloc_array(&h->arena, h->n_tasks + h->n_runs + h->n_workers + 1, sizeof *events);
 	for (size_t i = 0; i < h->n_tasks; i++)
 		events[n++] = (struct event){ "task", ax_sprintf(&h->arena, "{\"id\":\"%" PRId64 "\"}", h->tasks[i]) };
-	for (size_t i = 0; i < h->n_runs; i++)
+	for (size_t i = 0; i < h->n_runs; i++) {
+		const struct ax_run_hint *run = &h->runs[i];
+		bool like_before =
+			i > 0 && run->parent != 0 && run->parent == run[-1].parent && run->status == run[-1].status;
+		if (like_before) /* one of a run's shards stands for all of them */
+			continue;
 		events[n++] = (struct event){ "run",
 			ax_sprintf(&h->arena, "{\"gid\":\"%" PRId64 "\",\"task_id\":\"%" PRId64 "\",\"status\":\"%s\"}",
-				h->runs[i].gid, h->runs[i].task_id, ax_run_state_name(h->runs[i].status)) };
+				run->gid, run->task_id, ax_run_state_name(run->status)) };
+	}
 	for (size_t i = 0; i < h->n_workers; i++) /* names need no escapes */
 		events[n++] = (struct event){ "worker", ax_sprintf(&h->arena, "{\"worker\":\"%s\"}", h->workers[i]) };
 	*ret = events;
@@ -213,7 +234,7 @@ static size_t make_events(struct ax_hints *h, struct event **ret)
 static bool concerns(const struct ax_stream *s, const struct ax_hints *h)
 {
 	for (size_t i = 0; i < h->n_runs; i++)
-		if (h->runs[i].gid == s->gid)
+		if (h->runs[i].gid == s->gid || h->runs[i].parent == s->gid)
 			return true;
 	return h->n_runs == AX_HINT_RUNS_MAX;
 }

@@ -20,7 +20,8 @@ void ax_histogram_add(struct ax_histogram *histogram, int64_t ms)
 void ax_metrics_run(struct ax_metrics *metrics, const struct ax_run *run)
 {
 	bool scheduled = run->kind == AX_KIND_SCHEDULE;
-	if (scheduled && run->fence == 0 && run->rev <= 1 && !ax_run_is_terminal(run->status)) {
+	bool new = run->status == AX_RUN_WAITING ? run->rev <= 1 : run->rev == 0;
+	if (scheduled && run->shard == 0 && run->fence == 0 && new && !ax_run_is_terminal(run->status)) {
 		metrics->fires++;
 		ax_histogram_add(&metrics->lateness, run->create_time - run->trigger_time);
 	}
@@ -29,7 +30,7 @@ void ax_metrics_run(struct ax_metrics *metrics, const struct ax_run *run)
 		if (scheduled && run->fence == 1)
 			ax_histogram_add(&metrics->given, run->dispatch_time - run->trigger_time);
 	}
-	if (ax_run_is_terminal(run->status))
+	if (ax_run_is_terminal(run->status) && run->shard == 0)
 		metrics->ended[run->status]++;
 }
 

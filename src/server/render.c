@@ -192,21 +192,49 @@ static void render_times(struct ax_json *json, const struct ax_run *run)
 		ax_json_null(json, "duration_ms");
 }
 
+/* How far the shards of a run are. */
+struct shards {
+	int64_t n, done, by_state[32];
+};
+
+static enum ax_status count_shards(
+	struct ax_call *c, const struct ax_run *parent, struct shards *ret, struct ax_err *err)
+{
+	enum ax_status status = c->tx->ops->shard_counts(c->tx, parent->gid, ret->by_state, err);
+	for (int state = 0; status == AX_OK && state < 32; state++) {
+		ret->n += ret->by_state[state];
+		ret->done += ax_run_is_terminal((enum ax_run_state)state) ? ret->by_state[state] : 0;
+	}
+	return status;
+}
+
+/* What the attempt reports of itself; of a run with shards, how many of them are done. */
+static void render_progress(struct ax_call *c, const struct ax_run *run, const struct shards *shards)
+{
+	struct ax_json *json = &c->json;
+	bool reported = run->progress_percent >= 0 || run->progress_msg[0] != '\0';
+	if (!reported && shards->n == 0) {
+		ax_json_null(json, "progress");
+		return;
+	}
+	ax_json_obj(json, "progress");
+	if (shards->n > 0)
+		ax_json_int(json, "percent", shards->done * 100 / shards->n);
+	else if (run->progress_percent < 0)
+		ax_json_null(json, "percent");
+	else
+		ax_json_int(json, "percent", run->progress_percent);
+	ax_json_str(json, "message",
+		shards->n == 0
+			? run->progress_msg
+			: ax_sprintf(&c->arena, "%" PRId64 " of %" PRId64 " shards are done", shards->done, shards->n));
+	ax_json_time(json, "time", run->progress_time);
+	ax_json_obj_end(json);
+}
+
 static void render_result(struct ax_json *json, const struct ax_run *run)
 {
 	ax_json_word(json, "cancel", cancel_words[run->cancel]);
-	if (run->progress_percent < 0 && run->progress_msg[0] == '\0') {
-		ax_json_null(json, "progress");
-	} else {
-		ax_json_obj(json, "progress");
-		if (run->progress_percent < 0)
-			ax_json_null(json, "percent");
-		else
-			ax_json_int(json, "percent", run->progress_percent);
-		ax_json_str(json, "message", run->progress_msg);
-		ax_json_time(json, "time", run->progress_time);
-		ax_json_obj_end(json);
-	}
 	ax_json_time(json, "must_end_time", run->must_end_time);
 	ax_json_bool(json, "overran", run->overran);
 	ax_json_bool(json, "stalled", run->stalled);
@@ -233,6 +261,36 @@ static enum ax_status find_task_name(struct ax_call *c, const struct ax_run *run
 	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
+/* What shard it is, and what became of the shards that it has. */
+static void render_shards(struct ax_json *json, const struct ax_run *run, const struct shards *shards)
+{
+	ax_json_id(json, "parent", run->parent);
+	if (run->parent == 0) {
+		ax_json_null(json, "shard");
+	} else {
+		ax_json_obj(json, "shard");
+		ax_json_int(json, "index", run->shard);
+		ax_json_int(json, "total", run->shard_total);
+		ax_json_obj_end(json);
+	}
+	if (!ax_run_is_parent(run)) {
+		ax_json_null(json, "shards");
+		return;
+	}
+	ax_json_obj(json, "shards");
+	ax_json_str(json, "spread", run->spread == AX_SPREAD_BROADCAST ? "broadcast" : "shards");
+	ax_json_int(json, "total", run->shard_total);
+	ax_json_bool(json, "failed_only", run->failed_only);
+	ax_json_int(json, "count", shards->n);
+	ax_json_int(json, "done", shards->done);
+	ax_json_obj(json, "states");
+	for (int state = 0; state < 32; state++)
+		if (shards->by_state[state] > 0)
+			ax_json_int(json, ax_run_state_name((enum ax_run_state)state), shards->by_state[state]);
+	ax_json_obj_end(json);
+	ax_json_obj_end(json);
+}
+
 enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run, struct ax_err *err)
 {
 	struct ax_json *json = &c->json;
@@ -243,7 +301,10 @@ enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run
 			return status;
 	}
 	const char *task_name;
+	struct shards shards = { 0 };
 	enum ax_status status = find_task_name(c, run, &task_name, err);
+	if (status == AX_OK && ax_run_is_parent(run))
+		status = count_shards(c, run, &shards, err);
 	if (status != AX_OK)
 		return status;
 	ax_json_id(json, "gid", run->gid);
@@ -263,11 +324,13 @@ enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run
 	ax_json_int(json, "retry_times", run->retry_times);
 	ax_json_int(json, "lost_times", run->lost_times);
 	ax_json_word(json, "worker", run->worker);
+	render_progress(c, run, &shards);
 	render_result(json, run);
 	ax_json_word(json, "trace_id", run->trace_id);
 	ax_json_raw(json, "params", run->params);
 	ax_json_int(json, "version", run->version);
 	ax_json_id(json, "rerun_of", run->rerun_of);
+	render_shards(json, run, &shards);
 	if (run->covers_count == 0) {
 		ax_json_null(json, "covers");
 	} else {

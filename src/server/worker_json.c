@@ -303,6 +303,15 @@ static void write_order(struct ax_json *json, const struct ax_order *order)
 	write_traceparent(json, run);
 	ax_json_raw(json, "params", run->params);
 	ax_json_id(json, "rerun_of", run->rerun_of);
+	ax_json_id(json, "parent", run->parent);
+	if (run->parent == 0) {
+		ax_json_null(json, "shard");
+	} else {
+		ax_json_obj(json, "shard");
+		ax_json_int(json, "index", run->shard);
+		ax_json_int(json, "total", run->shard_total);
+		ax_json_obj_end(json);
+	}
 	ax_json_int(json, "retry_times", run->retry_times);
 	ax_json_obj_end(json);
 }

@@ -52,6 +52,11 @@ static void set_run(struct env *env, struct axw_attempt *a)
 	set(env, "AX_TASK_ID", axw_task_id(a));
 	set(env, "AX_GROUP", axw_group(a));
 	set_number(env, "AX_TRIGGER_MS", axw_trigger_ms(a));
+	if (axw_shard_index(a) > 0) {
+		set_number(env, "AX_SHARD_INDEX", axw_shard_index(a));
+		set_number(env, "AX_SHARD_TOTAL", axw_shard_total(a));
+		set(env, "AX_PARENT_GID", axw_parent_gid(a));
+	}
 	if (*axw_rerun_of(a))
 		set(env, "AX_RERUN_OF", axw_rerun_of(a));
 	if (*axw_traceparent(a))

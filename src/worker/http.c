@@ -237,6 +237,11 @@ static void add_headers(struct call *c)
 	add_header(c, "AX-Gid", axw_gid(a));
 	add_number(c, "AX-Attempt", axw_attempt_number(a));
 	add_number(c, "AX-Fence", axw_fence(a));
+	if (axw_shard_index(a) > 0) {
+		add_number(c, "AX-Shard-Index", axw_shard_index(a));
+		add_number(c, "AX-Shard-Total", axw_shard_total(a));
+		add_header(c, "AX-Parent-Gid", axw_parent_gid(a));
+	}
 	if (*axw_rerun_of(a))
 		add_header(c, "AX-Rerun-Of", axw_rerun_of(a));
 	if (*axw_traceparent(a))

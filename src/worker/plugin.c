@@ -26,6 +26,9 @@ static enum ax_status load_one(struct axw *worker, const char *path, struct ax_e
 		.output = axw_output,
 		.message = axw_message,
 		.result = axw_result,
+		.shard_index = axw_shard_index,
+		.shard_total = axw_shard_total,
+		.parent_gid = axw_parent_gid,
 	};
 	void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!object)

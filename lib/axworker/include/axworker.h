@@ -153,8 +153,12 @@ AXW_API const char *axw_group(const struct axw_attempt *attempt);
 AXW_API const char *axw_executor_key(const struct axw_attempt *attempt);
 AXW_API const char *axw_traceparent(const struct axw_attempt *attempt); /* "" when there is none */
 AXW_API const char *axw_rerun_of(const struct axw_attempt *attempt);    /* "" when it is no rerun */
-AXW_API int64_t axw_trigger_ms(const struct axw_attempt *attempt);      /* when it was due, UTC */
-AXW_API int64_t axw_timeout_ms(const struct axw_attempt *attempt);      /* 0 = none */
+/* A shard of a run: which one, 1 … total, and the gid of the run that it is a part of. 0, 0 and "" for other runs. */
+AXW_API int64_t axw_shard_index(const struct axw_attempt *attempt);
+AXW_API int64_t axw_shard_total(const struct axw_attempt *attempt);
+AXW_API const char *axw_parent_gid(const struct axw_attempt *attempt);
+AXW_API int64_t axw_trigger_ms(const struct axw_attempt *attempt); /* when it was due, UTC */
+AXW_API int64_t axw_timeout_ms(const struct axw_attempt *attempt); /* 0 = none */
 AXW_API int64_t axw_grace_ms(const struct axw_attempt *attempt);
 /* JSON text, valid as long as the attempt: the task's parameter, and what a manual trigger gave ("null"). */
 AXW_API const char *axw_param(struct axw_attempt *attempt);
@@ -218,6 +222,10 @@ struct axw_plugin_host {
 	int (*output)(struct axw_attempt *attempt, const char *bytes, size_t len);
 	void (*message)(struct axw_attempt *attempt, const char *text);
 	int (*result)(struct axw_attempt *attempt, const char *json);
+	/* from here on only when `size` reaches so far */
+	int64_t (*shard_index)(const struct axw_attempt *attempt);
+	int64_t (*shard_total)(const struct axw_attempt *attempt);
+	const char *(*parent_gid)(const struct axw_attempt *attempt);
 };
 
 typedef int axw_plugin_entry_type(const struct axw_plugin_host *host);
