@@ -15,6 +15,7 @@ static const struct ax_opt list_opts[] = {
 	{ "status", NULL, "A,B", "only in these states" },
 	{ "kind", NULL, "K", "schedule, miss, delay, event, manual, chain" },
 	{ "worker", NULL, "W", "only on this worker" },
+	{ "parent", NULL, "GID", "the shards of this run" },
 	{ "from", NULL, "TIME", "due at or after (RFC 3339, -24h)" },
 	{ "to", NULL, "TIME", "due before" },
 	{ "failure", NULL, "ID", "only of this failure group" },
@@ -49,6 +50,7 @@ static int list_path(struct ax_ctl *ctl, struct ax_buf *path)
 	ax_value_query(path, "status", ax_args_get(&ctl->args, "status"));
 	ax_value_query(path, "kind", ax_args_get(&ctl->args, "kind"));
 	ax_value_query(path, "worker", ax_args_get(&ctl->args, "worker"));
+	ax_value_query(path, "parent", ax_args_get(&ctl->args, "parent"));
 	ax_value_query(path, "from", from);
 	ax_value_query(path, "to", to);
 	ax_value_query(path, "failure_id", ax_args_get(&ctl->args, "failure"));
@@ -65,6 +67,27 @@ static const char *why(struct ax_arena *arena, const json_t *run)
 	return *code != '\0' ? ax_sprintf(arena, "%s %s", reason, code) : reason;
 }
 
+/* "manual", "manual 3/8" for a shard. */
+static const char *kind_of(struct ax_arena *arena, const json_t *run)
+{
+	const json_t *shard = json_object_get(run, "shard");
+	const char *kind = ax_json_text(arena, run, "kind");
+	if (!json_is_object(shard))
+		return kind;
+	return ax_sprintf(
+		arena, "%s %s/%s", kind, ax_json_text(arena, shard, "index"), ax_json_text(arena, shard, "total"));
+}
+
+/* The worker, or how many of its shards are done. */
+static const char *where(struct ax_arena *arena, const json_t *run)
+{
+	const json_t *shards = json_object_get(run, "shards");
+	if (!json_is_object(shards))
+		return ax_json_text(arena, run, "worker");
+	return ax_sprintf(
+		arena, "%s of %s done", ax_json_text(arena, shards, "done"), ax_json_text(arena, shards, "count"));
+}
+
 static void add_row(struct ax_arena *arena, struct ax_table *table, const json_t *run)
 {
 	int64_t ms = ax_json_int(run, "duration_ms");
@@ -73,21 +96,22 @@ static void add_row(struct ax_arena *arena, struct ax_table *table, const json_t
 	ax_table_cell(table,
 		ax_sprintf(
 			arena, "%s/%s", ax_json_text(arena, run, "group_key"), ax_json_text(arena, run, "task_name")));
-	ax_table_cell(table, ax_json_text(arena, run, "kind"));
+	ax_table_cell(table, kind_of(arena, run));
 	ax_table_cell(table, ax_json_time(arena, run, "trigger_time"));
 	ax_table_cell(table, ax_json_text(arena, run, "status"));
 	ax_table_cell(table, why(arena, run));
 	ax_table_cell(table, ax_json_text(arena, run, "attempt"));
 	ax_table_cell(table, timed ? ax_print_duration(arena, ms) : "");
-	ax_table_cell(table, ax_json_text(arena, run, "worker"));
+	ax_table_cell(table, where(arena, run));
 }
+
+static const char *const list_heads[] = { ">GID", "TASK", "KIND", "DUE", "STATUS", "WHY", ">TRY", ">TOOK", "WORKER",
+	NULL };
 
 static void report_runs(struct ax_ctl *ctl, const json_t *answer)
 {
-	static const char *const heads[] = { ">GID", "TASK", "KIND", "DUE", "STATUS", "WHY", ">TRY", ">TOOK", "WORKER",
-		NULL };
 	struct ax_table table;
-	ax_table_init(&table, heads);
+	ax_table_init(&table, list_heads);
 	size_t i;
 	const json_t *run;
 	json_array_foreach(json_object_get(answer, "items"), i, run) add_row(&ctl->arena, &table, run);
@@ -151,6 +175,34 @@ static void print_attempts(struct ax_ctl *ctl, const json_t *run)
 	ax_table_done(&table);
 }
 
+/* Of a run with shards those that did not succeed, or not yet. */
+static int print_shards(struct ax_ctl *ctl, const json_t *run)
+{
+	static const char others[] = "PENDING,WAITING,DISPATCHED,RUNNING,RETRYING,FAILED,TIMEOUT,CANCELLED";
+	struct ax_table table;
+	json_t *answer = NULL;
+	const char *gid = ax_json_text(&ctl->arena, run, "gid");
+	if (!json_is_object(json_object_get(run, "shards")))
+		return AX_EXIT_OK;
+	int code = ax_client_call(&ctl->client, "GET",
+		ax_sprintf(&ctl->arena, "/runs?parent=%s&status=%s&limit=20", gid, others), NULL, &answer);
+	if (code != AX_EXIT_OK)
+		return code;
+	ax_table_init(&table, list_heads);
+	size_t i;
+	const json_t *shard;
+	json_array_foreach(json_object_get(answer, "items"), i, shard) add_row(&ctl->arena, &table, shard);
+	if (table.n_cells > 0) {
+		puts("\nshards that did not succeed, or not yet");
+		ax_table_print(&table, stdout);
+		if (json_is_string(json_object_get(answer, "next")))
+			printf("… there are more: axctl run list --parent %s\n", gid);
+	}
+	ax_table_done(&table);
+	json_decref(answer);
+	return AX_EXIT_OK;
+}
+
 static void print_timeline(struct ax_ctl *ctl, const json_t *run)
 {
 	static const char *const heads[] = { "TIME", "EVENT", "WHAT", NULL };
@@ -187,6 +239,7 @@ static int show(struct ax_ctl *ctl)
 		ax_report_object(ctl, plain);
 		json_decref(plain);
 		print_attempts(ctl, run);
+		code = print_shards(ctl, run);
 		print_timeline(ctl, run);
 	}
 	json_decref(run);
@@ -224,6 +277,12 @@ static const struct ax_opt cancel_opts[] = {
 	{ 0 },
 };
 static const struct ax_opt retry_opts[] = {
+	{ "wait", NULL, NULL, "wait for its end; exit 1 unless it succeeds" },
+	AX_CTL_WAIT_SECONDS,
+	{ 0 },
+};
+static const struct ax_opt rerun_opts[] = {
+	{ "failed-only", NULL, NULL, "of a run with shards only those that did not succeed" },
 	{ "wait", NULL, NULL, "wait for its end; exit 1 unless it succeeds" },
 	AX_CTL_WAIT_SECONDS,
 	{ 0 },
@@ -295,7 +354,8 @@ static int retry(struct ax_ctl *ctl)
 
 static int rerun(struct ax_ctl *ctl)
 {
-	return act_and_report(ctl, "rerun", json_object());
+	bool failed_only = ax_args_has(&ctl->args, "failed-only");
+	return act_and_report(ctl, "rerun", failed_only ? json_pack("{s:b}", "failed_only", 1) : json_object());
 }
 
 static int resolve(struct ax_ctl *ctl)
@@ -325,7 +385,7 @@ const struct ax_verb ax_run_verbs[] = {
 		change, false },
 	{ "cancel", "GID", 1, 1, "stop it", cancel_opts, cancel, false },
 	{ "retry", "GID", 1, 1, "try a RETRYING run now", retry_opts, retry, false },
-	{ "rerun", "GID", 1, 1, "make a new run of one that has ended", retry_opts, rerun, false },
+	{ "rerun", "GID", 1, 1, "make a new run of one that has ended", rerun_opts, rerun, false },
 	{ "resolve", "GID run|run_all|dismiss", 2, 2, "decide about a MISSED run", resolve_opts, resolve, false },
 	{ 0 },
 };
