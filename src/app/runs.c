@@ -360,7 +360,10 @@ enum ax_status ax_run_waiting_for(
 {
 	struct ax_claim_facts facts;
 	if (run->hold != AX_HOLD_NONE) {
-		*ret = run->hold == AX_HOLD_OVERLAP ? "overlap" : "task_paused";
+		*ret = run->hold == AX_HOLD_OVERLAP          ? "overlap"
+			: run->hold == AX_HOLD_PAUSED        ? "task_paused"
+			: run->spread == AX_SPREAD_BROADCAST ? "worker"
+							     : "spread";
 		return AX_OK;
 	}
 	enum ax_status status = ax_claim_facts_read(tx, run->group_key, run->executor_key, now, &facts, err);

@@ -94,6 +94,18 @@ static bool worker(struct ax_why_case *c)
 	return c->facts.offering > 0;
 }
 
+/* A parent that nothing else holds is not given out: its shards are made. */
+static bool spread(struct ax_why_case *c)
+{
+	if (c->run->hold != AX_HOLD_SPREAD)
+		return true;
+	if (c->run->spread == AX_SPREAD_BROADCAST && !worker(c))
+		return false;
+	ax_why_add(c, c->run->deadline_time, AX_WHY_INFO, "spread",
+		AX_SAY(c, "Its shards are about to be made, at %s.", ax_why_at(c, c->run->deadline_time)));
+	return false;
+}
+
 static bool quota(struct ax_why_case *c)
 {
 	const struct ax_group *group = &c->facts.group;
@@ -168,7 +180,7 @@ static bool all_hold(struct ax_why_case *c, const rule *rules, size_t n)
 
 void ax_why_waiting(struct ax_why_case *c)
 {
-	static const rule rules[] = { overlap, task_paused, group_paused, worker, quota, backlog };
+	static const rule rules[] = { overlap, task_paused, spread, group_paused, worker, quota, backlog };
 	if (all_hold(c, rules, AX_COUNT(rules)) && c->status == AX_OK)
 		ax_why_add(c, 0, AX_WHY_OK, "claim",
 			AX_SAY(c,

@@ -128,6 +128,17 @@ static void made(struct ax_why_case *c)
 			started != 0 ? ax_why_at(c, started) : ""));
 }
 
+/* Which part it is of which run. */
+static void part(struct ax_why_case *c)
+{
+	const struct ax_run *run = c->run;
+	if (run->parent != 0)
+		ax_why_add(c, run->create_time, AX_WHY_OK, "shard",
+			AX_SAY(c, "It is shard %" PRId64 " of %" PRId64 " of run %" PRId64 "%s%s%s.", run->shard,
+				run->shard_total, run->parent, ax_run_is_pinned(run) ? ", for worker " : "",
+				ax_run_is_pinned(run) ? run->worker : "", ax_run_is_pinned(run) ? " alone" : ""));
+}
+
 /* --- attempts ----------------------------------------------------------------------------------------------------- */
 
 struct tally {
@@ -258,14 +269,19 @@ static const struct {
 		"the worker's own policy forbids it, so it is not retried" },
 	{ AX_RUN_FAILED, "not_retried", "not_retried", AX_WHY_FAIL,
 		"the last attempt failed with a code that is not in retry_on" },
+	{ AX_RUN_FAILED, "shards", "shards_failed", AX_WHY_FAIL, "a shard of it failed" },
 	{ AX_RUN_FAILED, NULL, "failed", AX_WHY_FAIL, "the last attempt failed and no retry is left" },
 	{ AX_RUN_TIMEOUT, "lost", "lost", AX_WHY_FAIL, "the worker fell silent, and it may not be lost once more" },
 	{ AX_RUN_TIMEOUT, "hard_limit", "hard_limit", AX_WHY_FAIL,
 		"timeout and grace passed without a word of the worker, and no retry is left" },
 	{ AX_RUN_TIMEOUT, "timeout", "timeout", AX_WHY_FAIL,
 		"the last attempt took longer than its timeout and no retry is left" },
+	{ AX_RUN_TIMEOUT, "shards", "shards_failed", AX_WHY_FAIL,
+		"no shard of it failed, but one took too long or was lost" },
 	{ AX_RUN_TIMEOUT, NULL, "lost", AX_WHY_FAIL, "the worker stopped, and it may not be lost once more" },
 	{ AX_RUN_CANCELLED, "replaced", "replaced", AX_WHY_FAIL, "a newer fire took its place (overlap: replace)" },
+	{ AX_RUN_CANCELLED, "shards", "shards_failed", AX_WHY_FAIL, "a person cancelled a shard of it" },
+	{ AX_RUN_CANCELLED, "nothing_to_rerun", "nothing_to_rerun", AX_WHY_FAIL, "there is nothing left to repeat" },
 	{ AX_RUN_CANCELLED, NULL, "cancelled", AX_WHY_FAIL, "a person cancelled it" },
 	{ AX_RUN_BLOCKED, NULL, "blocked", AX_WHY_FAIL, "an upstream did not succeed" },
 	{ AX_RUN_SKIPPED, "overlap", "skipped_overlap", AX_WHY_FAIL, "overlap is skip" },
@@ -327,9 +343,37 @@ static void dispatched(struct ax_why_case *c)
 	ax_why_answer(c);
 }
 
+/* "5 SUCCESS, 1 RUNNING" */
+static const char *list_states(const struct ax_why_case *c, const int64_t by_state[32])
+{
+	const char *text = "";
+	for (int state = 31; state >= 0; state--)
+		if (by_state[state] > 0)
+			text = AX_SAY(c, "%s%s%" PRId64 " %s", text, text[0] != '\0' ? ", " : "", by_state[state],
+				ax_run_state_name((enum ax_run_state)state));
+	return text;
+}
+
+static void running_parent(struct ax_why_case *c)
+{
+	const struct ax_run *run = c->run;
+	int64_t by_state[32];
+	c->status = c->tx->ops->shard_counts(c->tx, run->gid, by_state, c->err);
+	if (c->status != AX_OK)
+		return;
+	ax_why_add(c, run->start_time, AX_WHY_OK, "shards",
+		AX_SAY(c, "It began %s ago and ends with the last of its shards: %s.",
+			ax_why_span(c, AX_MAX(c->now - run->start_time, 0)), list_states(c, by_state)));
+	ax_why_answer(c);
+}
+
 static void running(struct ax_why_case *c)
 {
 	const struct ax_run *run = c->run;
+	if (ax_run_is_parent(run)) {
+		running_parent(c);
+		return;
+	}
 	ax_why_add(c, run->start_time, AX_WHY_OK, "running",
 		AX_SAY(c, "It runs on %s for %s; the last heartbeat came %s ago, %s%s.", run->worker,
 			ax_why_span(c, AX_MAX(c->now - run->start_time, 0)),
@@ -384,6 +428,11 @@ static void one_fire(struct ax_why_case *c)
 	const struct ax_run *run = c->run;
 	struct ax_runs others;
 	bool alone = true;
+	if (run->parent != 0) {
+		ax_why_add(c, 0, AX_WHY_OK, "one_fire",
+			"It is a part of the one run of its fire: the same gid again is a retry of this shard.");
+		return;
+	}
 	if (run->kind != AX_KIND_SCHEDULE && run->kind != AX_KIND_MISS) {
 		ax_why_add(c, 0, AX_WHY_OK, "one_request",
 			"One request, one run: the same gid again is a retry of this run, another gid another "
@@ -442,7 +491,7 @@ static void reruns(struct ax_why_case *c)
 enum ax_status ax_why_run(
 	struct ax_tx *tx, struct ax_zones *zones, int64_t gid, int64_t now, struct ax_why *ret, struct ax_err *err)
 {
-	static void (*const chain[])(struct ax_why_case *) = { origin, covers, made, attempts, ax_why_state,
+	static void (*const chain[])(struct ax_why_case *) = { origin, part, covers, made, attempts, ax_why_state,
 		failure_group, one_fire, reruns };
 	struct ax_run run;
 	struct ax_why why = { 0 };
