@@ -213,7 +213,7 @@ static void check_failures(struct sim *sim)
 	const struct ax_failure_group *group;
 	int64_t failed = 0, written = 0, folded = 0, counted = 0;
 	EACH (run, sim, &ax_run_row)
-		failed += ax_run_has_failed(run) && run->parent == 0;
+		failed += ax_run_has_failed(run);
 	EACH (failure, sim, &ax_failure_row) {
 		written++;
 		folded += failure->folded;
@@ -237,17 +237,18 @@ static void check_failure_groups(struct sim *sim)
 		if (!failure->folded)
 			sim_fail(sim, "I15 the failure of run %lld was never folded", (long long)failure->gid);
 	EACH (group, sim, &ax_failure_group_row) {
-		int64_t n = 0, by_version = 0, by_worker = 0, last = 0;
+		int64_t n = 0, on_worker = 0, by_version = 0, by_worker = 0, last = 0;
 		EACH (failure, sim, &ax_failure_row)
 			if (failure->fingerprint == group->fingerprint &&
 				strcmp(failure->group_key, group->group_key) == 0) {
 				n++;
+				on_worker += failure->worker[0] != '\0';
 				last = AX_MAX(last, failure->time);
 			}
 		EACH (spread, sim, &ax_failure_spread_row)
 			if (spread->failure_id == group->id)
 				*(spread->worker[0] == '\0' ? &by_version : &by_worker) += spread->count;
-		if (n != group->count || n != by_version || n != by_worker || last != group->last_seen_time)
+		if (n != group->count || n != by_version || on_worker != by_worker || last != group->last_seen_time)
 			sim_fail(sim, "I15 failure group %lld counts %lld (%lld by version, %lld by worker) of %lld",
 				(long long)group->id, (long long)group->count, (long long)by_version,
 				(long long)by_worker, (long long)n);

@@ -12,7 +12,7 @@ enum { QUIET_RESOLVED_DAYS = 30, QUIET_ANY_DAYS = 90 };
 
 enum ax_status ax_failure_note(struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
 {
-	if (!ax_run_has_failed(run) || run->parent != 0) /* a shard's parent tells of it */
+	if (!ax_run_has_failed(run))
 		return AX_OK;
 	struct ax_fingerprint print = ax_fingerprint_of(run);
 	struct ax_failure failure = ax_failure_of(run, &print);
@@ -110,6 +110,8 @@ static enum ax_status count_spread(struct ax_tx *tx, int64_t id, const struct ax
 	enum ax_status status = tx->ops->failure_spread_add(tx, &spread, err);
 	spread.task_id = spread.version = 0;
 	spread.worker = failure->worker;
+	if (failure->worker[0] == '\0') /* shards of a run, on many */
+		return status;
 	return status == AX_OK ? tx->ops->failure_spread_add(tx, &spread, err) : status;
 }
 

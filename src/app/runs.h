@@ -45,8 +45,8 @@ struct ax_claim_facts {
 enum ax_status ax_claim_facts_read(struct ax_tx *tx, const char *group_key, const char *executor_key, int64_t now,
 	struct ax_claim_facts *ret, struct ax_err *err) AX_MUST_USE;
 
-/* Why a WAITING run waits: overlap, task_paused, spread, group_paused, worker, quota, backlog, claim; the first that holds.
- * app/why.h says it in sentences. */
+/* Why a WAITING run waits: overlap, task_paused, spread, group_paused, worker, quota, backlog, claim; the first that
+ * holds. app/why.h says it in sentences. */
 enum ax_status ax_run_waiting_for(
 	struct ax_tx *tx, const struct ax_run *run, int64_t now, const char **ret, struct ax_err *err) AX_MUST_USE;
 

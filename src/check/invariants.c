@@ -13,6 +13,10 @@ struct sql_rule {
 	bool needs_settled; /* says nothing about a store whose server had just started */
 };
 
+/* A parent of shards: in nobody's hands, whatever its state. */
+#define PARENT "(spread <> 0 AND shard = 0)"
+#define R_PARENT "(r.spread <> 0 AND r.shard = 0)"
+
 /* clang-format off */
 static const struct sql_rule sql_rules[] = {
 	{ "I1.unique", "no two runs have the same task, kind, fire key and shard",
@@ -30,7 +34,7 @@ static const struct sql_rule sql_rules[] = {
 	  " lag(attempt) OVER (PARTITION BY gid ORDER BY fence) AS before FROM ax_attempt) WHERE attempt < before", false },
 	{ "I3.holder", "a run that is given out names its worker, fence and times",
 	  "SELECT printf('run %d in state %d: worker `%s` fence %d dispatched %d started %d', gid, status, worker, fence,"
-	  " dispatch_time, start_time) FROM ax_task_log WHERE status IN (2, 3)"
+	  " dispatch_time, start_time) FROM ax_task_log WHERE status IN (2, 3) AND NOT " PARENT
 	  " AND (worker = '' OR fence = 0 OR dispatch_time = 0 OR (status = 3 AND start_time = 0))", false },
 	{ "I4.states", "every run is in a state that exists",
 	  "SELECT printf('run %d in state %d', gid, status) FROM ax_task_log"
@@ -43,7 +47,8 @@ static const struct sql_rule sql_rules[] = {
 	  " WHERE type = 'trigger' AND name = 'ax_task_log_terminal' AND tbl_name = 'ax_task_log')", false },
 	{ "I6.running", "ax_group.running is the number of its runs given out",
 	  "SELECT printf('group %s says %d, there are %d', group_key, running, n) FROM (SELECT g.group_key, g.running,"
-	  " (SELECT count(*) FROM ax_task_log r WHERE r.group_key = g.group_key AND r.status IN (2, 3)) AS n"
+	  " (SELECT count(*) FROM ax_task_log r WHERE r.group_key = g.group_key AND r.status IN (2, 3)"
+	  " AND NOT " R_PARENT ") AS n"
 	  " FROM ax_group g) WHERE running <> n"
 	  " UNION ALL SELECT printf('run %d is given out in group %s, which does not exist', gid, group_key)"
 	  " FROM ax_task_log WHERE status IN (2, 3) AND group_key NOT IN (SELECT group_key FROM ax_group)", false },
@@ -52,7 +57,7 @@ static const struct sql_rule sql_rules[] = {
 	  " w.group_key, w.given, (SELECT count(*) FROM ax_task_log r WHERE r.worker = w.worker AND"
 	  " r.group_key = w.group_key AND r.status IN (2, 3)) AS n FROM ax_worker_group w) WHERE given <> n"
 	  " UNION ALL SELECT printf('run %d is given to worker %s, which has no part in group %s', r.gid, r.worker,"
-	  " r.group_key) FROM ax_task_log r WHERE r.status IN (2, 3) AND NOT EXISTS (SELECT 1 FROM ax_worker_group w"
+	  " r.group_key) FROM ax_task_log r WHERE r.status IN (2, 3) AND NOT " R_PARENT " AND NOT EXISTS (SELECT 1 FROM ax_worker_group w"
 	  " WHERE w.worker = r.worker AND w.group_key = r.group_key)", false },
 	{ "I7.chain", "a chain's run follows a success, or is BLOCKED",
 	  "SELECT printf('run %d in state %d follows run %d in state %d', r.gid, r.status, u.gid, u.status)"
@@ -116,9 +121,10 @@ static const struct sql_rule sql_rules[] = {
 	  " AND NOT EXISTS (SELECT 1 FROM ax_task t WHERE t.id = e.task_id AND t.task_type = 1)", false },
 	{ "F.run", "every failure is that of a run that failed or timed out",
 	  "SELECT printf('failure of run %d', gid) FROM ax_failure f WHERE NOT EXISTS (SELECT 1 FROM ax_task_log r"
-	  " WHERE r.gid = f.gid AND r.status IN (11, 12) AND r.fence > 0)", false },
+	  " WHERE r.gid = f.gid AND r.status IN (11, 12) AND r.parent = 0 AND (r.fence > 0 OR " R_PARENT "))", false },
 	{ "F.written", "every run that failed since failures are written has one",
-	  "SELECT printf('run %d', gid) FROM ax_task_log r WHERE status IN (11, 12) AND fence > 0"
+	  "SELECT printf('run %d', gid) FROM ax_task_log r WHERE status IN (11, 12) AND parent = 0"
+	  " AND (fence > 0 OR " R_PARENT ")"
 	  " AND end_time > (SELECT min(time) FROM ax_failure)"
 	  " AND NOT EXISTS (SELECT 1 FROM ax_failure f WHERE f.gid = r.gid)", false },
 	{ "F.counted", "a failure group counts its failures, by version and by worker, each once",
@@ -128,10 +134,39 @@ static const struct sql_rule sql_rules[] = {
 	  " (SELECT sum(count) FROM ax_failure_spread s WHERE s.failure_id = g.id AND s.worker <> '') AS workers,"
 	  " (SELECT count(*) FROM ax_failure f WHERE f.group_key = g.group_key AND f.fingerprint = g.fingerprint"
 	  " AND f.folded = 1) AS folded FROM ax_failure_group g)"
-	  " WHERE versions <> count OR workers <> count OR folded > count"
+	  " WHERE versions <> count OR workers > count OR folded > count"
 	  " UNION ALL SELECT printf('the failure of run %d is folded into no group', gid) FROM ax_failure f WHERE folded = 1"
 	  " AND NOT EXISTS (SELECT 1 FROM ax_failure_group g WHERE g.group_key = f.group_key"
 	  " AND g.fingerprint = f.fingerprint)", false },
+	{ "S1.parent", "every shard belongs to a parent of its fire, which says so too",
+	  "SELECT printf('run %d: shard %d of %d of run %d', r.gid, r.shard, r.shard_total, r.parent) FROM ax_task_log r"
+	  " WHERE (r.shard > 0 OR r.parent > 0) AND NOT EXISTS (SELECT 1 FROM ax_task_log p WHERE p.gid = r.parent"
+	  " AND p.shard = 0 AND p.task_id = r.task_id AND p.kind = r.kind AND p.fire_key = r.fire_key"
+	  " AND p.version = r.version AND p.spread = r.spread AND p.spread <> 0 AND p.shard_total = r.shard_total"
+	  " AND r.shard BETWEEN 1 AND p.shard_total)", false },
+	{ "S1.whole", "a parent that has begun has all its shards, another one has none",
+	  "SELECT printf('run %d has %d shards of %d', gid, n, shard_total) FROM (SELECT gid, shard_total, failed_only,"
+	  " start_time, (SELECT count(*) FROM ax_task_log s WHERE s.parent = r.gid) AS n FROM ax_task_log r WHERE " R_PARENT ")"
+	  " WHERE CASE WHEN start_time = 0 THEN n > 0 WHEN failed_only THEN n = 0 OR n > shard_total ELSE n <> shard_total END",
+	  false },
+	{ "S2.running", "a parent is RUNNING exactly as long as one of its shards has not ended",
+	  "SELECT printf('run %d in state %d has %d live shards', gid, status, n) FROM (SELECT gid, status,"
+	  " (SELECT count(*) FROM ax_task_log s WHERE s.parent = r.gid AND s.status < 10) AS n FROM ax_task_log r"
+	  " WHERE " R_PARENT ") WHERE (n > 0) <> (status = 3)", false },
+	{ "S3.outcome", "a parent ended as its shards say",
+	  "SELECT printf('run %d ended in state %d; of %d shards %d succeeded, %d failed, %d timed out', gid, status, n, good,"
+	  " bad, late) FROM (SELECT r.gid, r.status, r.cancel, count(*) AS n, sum(s.status = 10) AS good,"
+	  " sum(s.status = 11) AS bad, sum(s.status = 12) AS late FROM ax_task_log r JOIN ax_task_log s ON s.parent = r.gid"
+	  " WHERE r.status >= 10 GROUP BY r.gid) WHERE status <> CASE WHEN good = n THEN 10 WHEN cancel <> 0 THEN 13"
+	  " WHEN bad > 0 THEN 11 WHEN late > 0 THEN 12 ELSE 13 END", false },
+	{ "S4.held", "no worker ever had a parent, and what a parent waits for is never a claim",
+	  "SELECT printf('run %d in state %d: fence %d, worker `%s`, hold %d', gid, status, fence, worker, hold)"
+	  " FROM ax_task_log WHERE " PARENT
+	  " AND (fence <> 0 OR worker <> '' OR status IN (2, 4) OR (status = 1 AND hold = 0))", false },
+	{ "S5.own", "a shard of a broadcast was given to its own worker alone",
+	  "SELECT printf('shard %d of run %d is for %s, attempt %d was given to %s', r.shard, r.parent, r.worker, a.attempt,"
+	  " a.worker) FROM ax_task_log r JOIN ax_attempt a ON a.gid = r.gid WHERE r.spread = 2 AND r.shard > 0"
+	  " AND a.worker <> r.worker", false },
 	{ "L1.deadline", "every live run but a waiting one has a deadline",
 	  "SELECT printf('run %d in state %d', gid, status) FROM ax_task_log"
 	  " WHERE status IN (0, 2, 3, 4) AND deadline_time = 0", false },

@@ -7,7 +7,8 @@
 
 bool ax_run_has_failed(const struct ax_run *run)
 {
-	return run->fence > 0 && (run->status == AX_RUN_FAILED || run->status == AX_RUN_TIMEOUT);
+	bool worked = (run->fence > 0 || ax_run_is_parent(run)) && run->parent == 0; /* a parent tells of its shards */
+	return worked && (run->status == AX_RUN_FAILED || run->status == AX_RUN_TIMEOUT);
 }
 
 struct ax_failure ax_failure_of(const struct ax_run *run, const struct ax_fingerprint *print)

@@ -16,7 +16,7 @@ END = START + 10 * MINUTE
 GID_EPOCH = 1704067200000
 
 SUCCESS, FAILED = 10, 11
-EVERY_MINUTE, PAUSED, AFTER, LATER = 1, 2, 3, 4
+EVERY_MINUTE, PAUSED, AFTER, LATER, SPLIT = 1, 2, 3, 4, 6
 
 
 class Store:
@@ -70,12 +70,13 @@ class Store:
 def make(path):
     s = Store(path)
     s.insert("ax_server", number=1, name="s", start_time=START - MINUTE, seen_time=END)
-    s.insert("ax_group", group_key="default", dispatch_quota=200, pool_size=50, running=2)
-    s.insert("ax_worker_group", worker="w1", group_key="default", pool_size=50, given=2)
+    s.insert("ax_group", group_key="default", dispatch_quota=200, pool_size=50, running=3)
+    s.insert("ax_worker_group", worker="w1", group_key="default", pool_size=50, given=3)
     s.task(EVERY_MINUTE, next_trigger_time=END + MINUTE, last_trigger_time=END)
     s.task(PAUSED, status=2)
     s.task(AFTER, cron_expr="@after 30s", next_trigger_time=END + 20000)
     s.task(LATER, task_type=2, cron_expr="")
+    s.task(SPLIT, task_type=2, cron_expr="")
     for n in range(10):
         s.run(EVERY_MINUTE, START + n * MINUTE)
     live = dict(end_time=0, deadline_time=END + 45000)
@@ -99,6 +100,19 @@ def make(path):
     s.insert("ax_failure_spread", failure_id=1, task_id=0, version=0, worker="w1", count=1)
     s.run(LATER, END, kind=3, fire_key="k", status=2, start_time=0, **live)
     s.run(LATER, END, kind=3, fire_key="l", status=1, fence=0, worker="", dispatch_time=0, start_time=0, end_time=0)
+    # a run of two shards that succeeded, a broadcast of which one shard is at work and one had an attempt before
+    shards = dict(kind=3, spread=1, shard_total=2)
+    nobody = dict(fence=0, worker="", dispatch_time=0)
+    parent = s.run(SPLIT, START, fire_key="p", **shards, **nobody)
+    for n in (1, 2):
+        s.run(SPLIT, START, fire_key="p", parent=parent, shard=n, **shards)
+    shards["spread"] = 2
+    parent = s.run(SPLIT, END, fire_key="b", status=3, start_time=END, **shards, **nobody, **live)
+    s.run(SPLIT, END, fire_key="b", status=3, parent=parent, shard=1, **shards, **live)
+    gid = s.run(SPLIT, END, fire_key="b", status=1, parent=parent, shard=2, **{**shards, "lost_times": 1}, end_time=0)
+    s.insert("ax_attempt", gid=gid, fence=1, attempt=1, worker="w1", start_time=END, end_time=END, outcome=6)
+    # a parent that waits for the one before it
+    s.run(SPLIT, END, fire_key="c", status=1, hold=1, start_time=0, end_time=0, **shards, **nobody)
     return s
 
 

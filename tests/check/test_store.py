@@ -21,7 +21,7 @@ FAULTS = [
     ("I4.end", f"UPDATE ax_task_log SET end_time = 0 WHERE fire_key = '{START}' AND task_id = {EVERY_MINUTE}"),
     ("I4.end", f"UPDATE ax_task_log SET end_time = {END} WHERE status = 1"),
     ("I4.guard", "DROP TRIGGER ax_task_log_terminal"),
-    ("I6.running", "UPDATE ax_group SET running = 3"),
+    ("I6.running", "UPDATE ax_group SET running = 9"),
     ("I6.running", "DELETE FROM ax_group"),
     ("I6.given", "UPDATE ax_worker_group SET given = 1"),
     ("I6.given", "DELETE FROM ax_worker_group"),
@@ -47,6 +47,19 @@ FAULTS = [
     ("F.counted", "UPDATE ax_failure_spread SET count = 2 WHERE worker = 'w1'"),
     ("F.counted", "UPDATE ax_failure SET folded = 1"),
     ("F.counted", "UPDATE ax_failure_group SET fingerprint = 8"),
+    ("S1.parent", "UPDATE ax_task_log SET parent = 1 WHERE fire_key = 'p' AND shard = 2"),
+    ("S1.parent", "UPDATE ax_task_log SET fire_key = 'q' WHERE fire_key = 'p' AND shard = 2"),
+    ("S1.parent", "UPDATE ax_task_log SET shard = 3 WHERE fire_key = 'p' AND shard = 2"),
+    ("S1.parent", "UPDATE ax_task_log SET shard_total = 3 WHERE fire_key = 'p' AND shard = 2"),
+    ("S1.whole", "DELETE FROM ax_task_log WHERE fire_key = 'p' AND shard = 2"),
+    ("S1.whole", "UPDATE ax_task_log SET start_time = 0 WHERE fire_key = 'p' AND shard = 0"),
+    ("S2.running", "UPDATE ax_task_log SET status = 1 WHERE fire_key = 'b' AND shard = 0"),
+    ("S2.running", f"UPDATE ax_task_log SET status = 12, end_time = {END} WHERE fire_key = 'b' AND shard > 0"),
+    ("S3.outcome", "DROP TRIGGER ax_task_log_terminal; UPDATE ax_task_log SET status = 13 WHERE fire_key = 'p'"
+                   " AND shard = 1"),
+    ("S4.held", "UPDATE ax_task_log SET hold = 0 WHERE fire_key = 'c'"),
+    ("S4.held", "UPDATE ax_task_log SET worker = 'w1' WHERE fire_key = 'b' AND shard = 0"),
+    ("S5.own", "UPDATE ax_task_log SET worker = 'w2' WHERE fire_key = 'b' AND shard = 2"),
     ("L1.deadline", "UPDATE ax_task_log SET deadline_time = 0 WHERE status = 3"),
     ("L1.overdue", f"UPDATE ax_task_log SET deadline_time = {END - 10001} WHERE status = 3"),
     ("L1.fire", f"UPDATE ax_task SET next_trigger_time = {END - MINUTE} WHERE id = {EVERY_MINUTE}"),
@@ -137,7 +150,7 @@ def test_a_server_that_had_just_started(path):
     store.db.executescript(
         f"DELETE FROM ax_task_log WHERE task_id = 1 AND trigger_time >= {due};"
         f"UPDATE ax_task SET next_trigger_time = {due}, last_trigger_time = {due - MINUTE} WHERE id = 1;"
-        "UPDATE ax_group SET running = 1; UPDATE ax_worker_group SET given = 1;"
+        "UPDATE ax_group SET running = 2; UPDATE ax_worker_group SET given = 2;"
         f"UPDATE ax_server SET start_time = {END - 2000}"
     )
     store.done()
