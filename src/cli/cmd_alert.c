@@ -21,11 +21,12 @@ static const struct ax_opt note_opts[] = {
 
 static int list_path(struct ax_ctl *ctl, struct ax_buf *path)
 {
-	static const char *const names[] = { "state", "rule", "group" };
+	static const char *const options[] = { "state", "rule", "group" },
+				 *const names[] = { "state", "rule", "group_key" };
 	json_t *task = NULL;
 	ax_buf_adds(path, "/alerts");
 	for (size_t i = 0; i < AX_COUNT(names); i++)
-		ax_value_query(path, names[i], ax_args_get(&ctl->args, names[i]));
+		ax_value_query(path, names[i], ax_args_get(&ctl->args, options[i]));
 	if (!ax_args_has(&ctl->args, "task"))
 		return AX_EXIT_OK;
 	int code = ax_ctl_task(ctl, ax_args_get(&ctl->args, "task"), &task);

@@ -58,7 +58,7 @@ void ax_render_delivery(struct ax_call *c, const struct ax_delivery *delivery)
 static enum ax_status read_filter(struct ax_call *c, struct ax_alert_filter *f, struct ax_err *err)
 {
 	const char *state = ax_call_query(c, "state"), *rule = ax_call_query(c, "rule");
-	*f = (struct ax_alert_filter){ .group_key = ax_call_query(c, "group"), .state = -1, .scan_limit = SCAN };
+	*f = (struct ax_alert_filter){ .group_key = ax_call_query(c, "group_key"), .state = -1, .scan_limit = SCAN };
 	if (state != NULL && strcmp(state, "open") != 0 && strcmp(state, "resolved") != 0)
 		return ax_fail(err, AX_INVALID, "state", "state must be open or resolved");
 	if (state != NULL)

@@ -374,7 +374,7 @@ def test_mute_resolve_and_lists(start_server, sink):
     ids = {alert["subject"]: alert["id"] for alert in world.alerts("&state=open")}
     assert set(ids) == {"muted", "closed", "other"}
     assert [a["subject"] for a in world.alerts(f"&task_id={closed['id']}")] == ["closed"]
-    assert world.alerts("&state=resolved") == [] and world.alerts("&group=nope") == []
+    assert world.alerts("&state=resolved") == [] and world.alerts("&group_key=nope") == []
     page = world.admin.get("/api/v1/alerts?rule=failed&limit=2").ok()
     assert len(page["items"]) == 2
     rest = world.admin.get(f"/api/v1/alerts?rule=failed&limit=2&after={page['next']}").ok()

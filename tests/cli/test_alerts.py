@@ -62,8 +62,8 @@ def test_alerts(server, axctl):
         server.on("POST", f"/alerts/9/{verb}", {**ALERT, "deliveries": []})
     out = axctl("alert", "list", "--state", "open", "--rule", "failed", "--group", "default", "--task", "3").out
     assert "nightly" in out and "open, muted" in out and "disk full" in out
-    assert {key: server.requests[-1].query[key] for key in ("state", "rule", "group", "task_id")} == {
-        "state": "open", "rule": "failed", "group": "default", "task_id": "3"}
+    assert {key: server.requests[-1].query[key] for key in ("state", "rule", "group_key", "task_id")} == {
+        "state": "open", "rule": "failed", "group_key": "default", "task_id": "3"}
     assert "deliveries" in axctl("alert", "show", "9").out
     assert "muted alert 9" in axctl("alert", "mute", "9", "--note", "known").out
     assert server.requests[-1].body == {"note": "known"}

@@ -2031,6 +2031,278 @@ TX_TEST(test_chains)
 
 /* transactions */
 
+/* alerts */
+
+TX_TEST(test_alert_columns)
+{
+	struct ax_channel channel, channel_out;
+	struct ax_alert alert, alert_out;
+	struct ax_delivery delivery, delivery_out;
+	fill_row(&ax_channel_row, tx->arena, 1, &channel);
+	OK(channel_insert, &channel, &channel.id);
+	OK(channel_get, channel.id, &channel_out);
+	ASSERT_SAME(ax_channel_row, channel, channel_out);
+	fill_row(&ax_alert_row, tx->arena, 2, &alert);
+	OK(alert_insert, &alert, &alert.id);
+	OK(alert_get, alert.id, &alert_out);
+	ASSERT_SAME(ax_alert_row, alert, alert_out);
+	fill_row(&ax_delivery_row, tx->arena, 3, &delivery);
+	OK(delivery_insert, &delivery, &delivery.id);
+	OK(delivery_get, delivery.id, &delivery_out);
+	ASSERT_SAME(ax_delivery_row, delivery, delivery_out);
+}
+
+static struct ax_channel plain_channel(const char *name)
+{
+	return (struct ax_channel){
+		.name = name,
+		.kind = AX_CHANNEL_WEBHOOK,
+		.settings = "{}",
+		.rules = "",
+		.group_keys = "",
+		.time_zone = "UTC",
+		.version = 1,
+		.updated_by = "",
+	};
+}
+
+TX_TEST(test_channels)
+{
+	struct ax_channel a = plain_channel("a"), b = plain_channel("b"), again = plain_channel("a");
+	struct ax_channels all;
+	OK(channel_insert, &b, &b.id);
+	OK(channel_insert, &a, &a.id);
+	GIVES(AX_EXISTS, channel_insert, &again, &again.id);
+	assert_string_equal(err->field, "name");
+	OK(channels, &all);
+	ASSERT_IDS(all, b.id, a.id);
+	b.settings = "{\"x\":1}";
+	b.version = 2;
+	OK(channel_update, &b, 1);
+	GIVES(AX_CONFLICT, channel_update, &b, 1);
+	b.name = "a";
+	GIVES(AX_EXISTS, channel_update, &b, 2);
+	OK(channel_get, b.id, &again);
+	assert_string_equal(again.settings, "{\"x\":1}");
+	OK(channel_delete, b.id);
+	GIVES(AX_NOT_FOUND, channel_delete, b.id);
+	GIVES(AX_NOT_FOUND, channel_get, b.id, &again);
+	GIVES(AX_NOT_FOUND, channel_update, &b, 2);
+}
+
+static struct ax_alert plain_alert(enum ax_alert_rule rule, const char *episode)
+{
+	return (struct ax_alert){
+		.rule = rule,
+		.group_key = "g",
+		.episode = episode,
+		.subject = "",
+		.detail = "",
+		.count = 1,
+		.resolve_note = "",
+		.note = "",
+		.note_by = "",
+	};
+}
+
+TX_TEST(test_one_open_alert_per_episode)
+{
+	struct ax_alert alert = plain_alert(AX_ALERT_FAILED, "1"), other = plain_alert(AX_ALERT_FAILED, "2"), found;
+	OK(alert_insert, &alert, &alert.id);
+	OK(alert_insert, &other, &other.id);
+	GIVES(AX_EXISTS, alert_insert, &alert, &found.id);
+	assert_string_equal(err->field, "episode");
+	OK(alert_find, AX_ALERT_FAILED, "g", "1", &found);
+	assert_int_equal(found.id, alert.id);
+	GIVES(AX_NOT_FOUND, alert_find, AX_ALERT_LATE, "g", "1", &found);
+	GIVES(AX_NOT_FOUND, alert_find, AX_ALERT_FAILED, "h", "1", &found);
+	alert.state = AX_ALERT_RESOLVED;
+	OK(alert_update, &alert, 0);
+	GIVES(AX_CONFLICT, alert_update, &alert, 0);
+	GIVES(AX_NOT_FOUND, alert_find, AX_ALERT_FAILED, "g", "1", &found);
+	struct ax_alert next = plain_alert(AX_ALERT_FAILED, "1");
+	OK(alert_insert, &next, &next.id);
+	alert.state = AX_ALERT_OPEN; /* nobody does this; the key would be taken */
+	GIVES(AX_EXISTS, alert_update, &alert, 1);
+	alert.id = 99;
+	GIVES(AX_NOT_FOUND, alert_update, &alert, 1);
+}
+
+TX_TEST(test_alert_lists)
+{
+	struct ax_alerts list;
+	int64_t before, by_rule[32];
+	struct ax_alert_filter f = { .state = -1, .limit = 2, .scan_limit = 100 };
+	static const char *const episodes[] = { "1", "2", "3", "4", "5", "6" };
+	for (int i = 0; i < 6; i++) {
+		struct ax_alert alert = plain_alert(i % 2 == 0 ? AX_ALERT_FAILED : AX_ALERT_LATE, episodes[i]);
+		alert.state = i < 2 ? AX_ALERT_RESOLVED : AX_ALERT_OPEN;
+		alert.task_id = i / 2;
+		alert.told_time = 100 - i;
+		alert.muted = i == 3;
+		OK(alert_insert, &alert, &alert.id);
+	}
+	OK(alerts_open, AX_ALERT_FAILED, 0, 10, &list);
+	ASSERT_IDS(list, 3, 5);
+	OK(alerts_open, AX_ALERT_FAILED, 3, 10, &list);
+	ASSERT_IDS(list, 5);
+	OK(alerts_of_task, 1, 10, &list);
+	ASSERT_IDS(list, 3, 4);
+	OK(alerts_of_task, 0, 10, &list);
+	assert_int_equal(list.n, 0); /* of no task: not of this one */
+	OK(alerts_untold, 98, 10, &list);
+	ASSERT_IDS(list, 6, 5, 3);
+	OK(alerts_untold, 96, 10, &list);
+	ASSERT_IDS(list, 6, 5);
+	OK(alert_counts, by_rule);
+	assert_int_equal(by_rule[AX_ALERT_FAILED], 2);
+	assert_int_equal(by_rule[AX_ALERT_LATE], 2);
+	OK(alerts_page, &f, &list, &before);
+	ASSERT_IDS(list, 6, 5);
+	f.before_id = before;
+	f.state = AX_ALERT_OPEN;
+	OK(alerts_page, &f, &list, &before);
+	ASSERT_IDS(list, 4, 3);
+	f = (struct ax_alert_filter){
+		.state = -1, .rule = AX_ALERT_FAILED, .group_key = "g", .limit = 10, .scan_limit = 3
+	};
+	OK(alerts_page, &f, &list, &before);
+	ASSERT_IDS(list, 5);
+	assert_int_equal(before, 4);
+	f.before_id = before;
+	OK(alerts_page, &f, &list, &before);
+	ASSERT_IDS(list, 3, 1);
+	assert_int_equal(before, 0);
+}
+
+static struct ax_delivery plain_delivery(int64_t alert_id, int64_t channel_id, int64_t next_time)
+{
+	return (struct ax_delivery){
+		.alert_id = alert_id,
+		.channel_id = channel_id,
+		.kind = AX_TELL_OPEN,
+		.next_time = next_time,
+		.server = -1,
+		.create_time = next_time,
+		.error = "",
+	};
+}
+
+TX_TEST(test_deliveries_are_due_in_the_order_of_their_alert)
+{
+	struct ax_delivery rows[5] = {
+		plain_delivery(1, 7, 300),
+		plain_delivery(1, 7, 100), /* behind the first */
+		plain_delivery(2, 7, 200),
+		plain_delivery(1, 8, 50),
+		plain_delivery(3, 7, 900),
+	};
+	struct ax_deliveries due;
+	int64_t n;
+	for (int i = 0; i < 5; i++)
+		OK(delivery_insert, &rows[i], &rows[i].id);
+	OK(deliveries_due, 7, 500, 10, &due);
+	ASSERT_IDS(due, 3, 1);
+	OK(deliveries_due, 7, 250, 10, &due);
+	ASSERT_IDS(due, 3);
+	OK(deliveries_due, 7, 500, 1, &due);
+	ASSERT_IDS(due, 3);
+	rows[0].state = AX_DELIVERY_SENT;
+	OK(delivery_update, &rows[0], 0);
+	GIVES(AX_CONFLICT, delivery_update, &rows[0], 0);
+	OK(deliveries_due, 7, 500, 10, &due);
+	ASSERT_IDS(due, 2, 3);
+	OK(deliveries_pending, &n);
+	assert_int_equal(n, 4);
+	rows[4].server = 5;
+	OK(delivery_update, &rows[4], 0);
+	OK(deliveries_release, 4);
+	OK(delivery_get, 5, &rows[4]);
+	assert_int_equal(rows[4].server, 5);
+	OK(deliveries_release, 5);
+	OK(delivery_get, 5, &rows[4]);
+	assert_int_equal(rows[4].server, -1);
+	assert_int_equal(rows[4].rev, 2);
+	OK(deliveries_due, 7, 0, 10, &due);
+	ASSERT_IDS(due, 5);
+	OK(deliveries_of_alert, 1, 2, &due);
+	ASSERT_IDS(due, 1, 2);
+	OK(deliveries_of_channel, 7, 0, 2, &due);
+	ASSERT_IDS(due, 5, 3);
+	OK(deliveries_of_channel, 7, 3, 10, &due);
+	ASSERT_IDS(due, 2, 1);
+	GIVES(AX_NOT_FOUND, delivery_get, 99, &rows[0]);
+}
+
+TX_TEST(test_alerts_are_purged_with_their_deliveries)
+{
+	struct ax_alert rows[3] = { plain_alert(AX_ALERT_FAILED, "1"), plain_alert(AX_ALERT_FAILED, "2"),
+		plain_alert(AX_ALERT_FAILED, "3") };
+	struct ax_delivery delivery;
+	struct ax_deliveries left;
+	int deleted;
+	rows[0].state = rows[1].state = AX_ALERT_RESOLVED;
+	rows[0].resolve_time = 200;
+	rows[1].resolve_time = 100;
+	for (int i = 0; i < 3; i++) {
+		OK(alert_insert, &rows[i], &rows[i].id);
+		delivery = plain_delivery(rows[i].id, 7, 10);
+		OK(delivery_insert, &delivery, &delivery.id);
+	}
+	for (int i = 0; i < 2; i++) { /* tests */
+		delivery = plain_delivery(0, 7, i == 0 ? 10 : 500);
+		OK(delivery_insert, &delivery, &delivery.id);
+	}
+	OK(alerts_purge, 300, 1, &deleted);
+	assert_int_equal(deleted, 1);
+	GIVES(AX_NOT_FOUND, alert_get, 2, &rows[1]);
+	OK(alert_get, 1, &rows[0]);
+	OK(alerts_purge, 200, 10, &deleted);
+	assert_int_equal(deleted, 0);
+	OK(alerts_purge, 201, 10, &deleted);
+	assert_int_equal(deleted, 1);
+	OK(deliveries_of_channel, 7, 0, 10, &left);
+	ASSERT_IDS(left, 5, 3);
+}
+
+TX_TEST(test_what_waits_or_is_missing)
+{
+	struct ax_tasks tasks;
+	struct ax_runs runs;
+	static const char *const names[] = { "a", "b", "c", "d" };
+	for (int i = 0; i < 4; i++) {
+		struct ax_task task = plain_task("g", names[i]);
+		task.status = i == 3 ? AX_TASK_PAUSED : AX_TASK_ENABLED;
+		task.def.absence_seconds = i == 0 ? 0 : 10;
+		task.absence_time = i == 2 ? 5001 : 1000;
+		OK(task_insert, &task, &task.id);
+	}
+	OK(tasks_absent, 15000, 0, 10, &tasks);
+	ASSERT_IDS(tasks, 2);
+	OK(tasks_absent, 15001, 0, 10, &tasks);
+	ASSERT_IDS(tasks, 2, 3);
+	OK(tasks_absent, 15001, 2, 10, &tasks);
+	ASSERT_IDS(tasks, 3);
+	for (int64_t gid = 1; gid <= 6; gid++) {
+		struct ax_run run = plain_run(gid, 1);
+		run.trigger_time = 100 - gid;
+		run.fence = gid == 2;
+		run.status = gid == 3 ? AX_RUN_PENDING : gid >= 5 ? AX_RUN_MISSED : AX_RUN_WAITING;
+		run.reason = gid == 6 ? "dismissed" : gid == 5 ? "missed" : "";
+		OK(run_insert, &run);
+	}
+	OK(runs_undispatched, 99, 0, 0, 10, &runs);
+	ASSERT_GIDS(runs, 4, 1);
+	OK(runs_undispatched, 98, 0, 0, 10, &runs);
+	ASSERT_GIDS(runs, 4);
+	OK(runs_undispatched, 99, 96, 4, 10, &runs);
+	ASSERT_GIDS(runs, 1);
+	OK(runs_undecided, 1, 10, &runs);
+	ASSERT_GIDS(runs, 5);
+	OK(runs_undecided, 2, 10, &runs);
+	assert_int_equal(runs.n, 0);
+}
+
 TX_TEST(test_rows_handed_out_stay)
 {
 	struct ax_group group = plain_group("g"), before, after;
@@ -2309,6 +2581,13 @@ int main(int argc, char **argv)
 		TEST(test_tokens),
 		TEST(test_audit_log),
 		TEST(test_kept_answers),
+		TEST(test_alert_columns),
+		TEST(test_channels),
+		TEST(test_one_open_alert_per_episode),
+		TEST(test_alert_lists),
+		TEST(test_deliveries_are_due_in_the_order_of_their_alert),
+		TEST(test_alerts_are_purged_with_their_deliveries),
+		TEST(test_what_waits_or_is_missing),
 		TEST(test_rows_handed_out_stay),
 		TEST(test_a_failed_function_leaves_nothing),
 		TEST(test_a_function_may_run_twice),

@@ -10,7 +10,7 @@
 #include "adapters/zoneinfo/zoneinfo.h"
 #include "base/attr.h"
 #include "base/rfc3339.h"
-#include "core/alert.h"
+#include "core/alert_text.h"
 #include "port/zones.h"
 
 static int64_t at(const char *text)
@@ -124,6 +124,63 @@ static void test_tries_take_about_a_day(void **state)
 	assert_true(sum > 23 * 3600000 && sum < 25 * 3600000);
 }
 
+static void test_texts(void **state)
+{
+	(void)state;
+	const int64_t open = at("2026-06-01T08:00:00.500Z");
+	static const struct {
+		enum ax_alert_rule rule;
+		enum ax_delivery_kind kind;
+		enum ax_language language;
+		const char *title, *body;
+	} cases[] = {
+		{ AX_ALERT_FAILED, AX_TELL_OPEN, AX_ENGLISH, "nightly failed",
+			"it broke\ngroup: ops\nsince: 2026-06-01T08:00:00+00:00\ncount: 3\n"
+			"last seen: 2026-06-01T08:01:30+00:00\nallowed: 1 h 1 min\ntask: 17\nrun: 99" },
+		{ AX_ALERT_FAILED, AX_TELL_RESOLVED, AX_ENGLISH, "resolved: nightly failed",
+			"group: ops\nsince: 2026-06-01T08:00:00+00:00\ncount: 3\nended: 2026-06-03T08:00:00+00:00\n"
+			"lasted: 2 d\nhow: it is over\ntask: 17\nrun: 99" },
+		{ AX_ALERT_BACKLOG, AX_TELL_REMINDER, AX_CHINESE, "仍未恢复：组 ops：4000 个执行在排队等待",
+			"it broke\n组：ops\n开始：2026-06-01T08:00:00+00:00\n次数：3\n"
+			"最近一次：2026-06-01T08:01:30+00:00\n允许：3660\n任务：17\n执行编号：99" },
+		{ AX_ALERT_LATE, AX_TELL_OPEN, AX_ENGLISH, "nightly began 1 h 6 min late, or still waits", NULL },
+		{ AX_ALERT_ABSENCE, AX_TELL_OPEN, AX_CHINESE, "nightly 已有 1 小时 6 分钟 没有成功执行", NULL },
+		{ AX_ALERT_MISSED, AX_TELL_OPEN, AX_ENGLISH, "nightly missed 4000 fires", NULL },
+		{ AX_ALERT_LATE_FINISH, AX_TELL_OPEN, AX_CHINESE, "nightly 未按时完成", NULL },
+		{ AX_ALERT_STALLED, AX_TELL_OPEN, AX_ENGLISH, "nightly makes no progress", NULL },
+		{ AX_ALERT_WORKER_LOST, AX_TELL_RESOLVED, AX_CHINESE, "已恢复：执行器 nightly 失去联系", NULL },
+		{ AX_ALERT_FAILURE_GROUP, AX_TELL_OPEN, AX_ENGLISH, "failures of one kind: nightly", NULL },
+		{ AX_ALERT_FAILED, AX_TELL_TEST, AX_ENGLISH, "test message: this channel works", "" },
+	};
+	for (size_t i = 0; i < AX_COUNT(cases); i++) {
+		struct ax_alert alert = {
+			.rule = cases[i].rule,
+			.group_key = "ops",
+			.subject = "nightly",
+			.detail = "it broke",
+			.value = 4000,
+			.bound = 3660,
+			.count = 3,
+			.task_id = 17,
+			.gid = 99,
+			.open_time = open,
+			.seen_time = open + 90000,
+			.resolve_time = open + 2 * 86400000,
+			.resolve_note = "it is over",
+		};
+		struct ax_buf title, body;
+		ax_buf_init(&title, 1000);
+		ax_buf_init(&body, 1000);
+		ax_alert_title(&alert, cases[i].kind, cases[i].language, &title);
+		assert_string_equal(title.data, cases[i].title);
+		ax_alert_body(&alert, cases[i].kind, cases[i].language, ax_tz_utc(), &body);
+		if (cases[i].body != NULL)
+			assert_string_equal(body.data == NULL ? "" : body.data, cases[i].body);
+		ax_buf_done(&title);
+		ax_buf_done(&body);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +189,7 @@ int main(void)
 		cmocka_unit_test(test_hearing),
 		cmocka_unit_test(test_quiet_hours),
 		cmocka_unit_test(test_tries_take_about_a_day),
+		cmocka_unit_test(test_texts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,6 +85,9 @@ static void test_refusals_name_the_option(void **state)
 		{ "ax-server --retention-days 1.5", "--retention-days" },
 		{ "ax-server --store sqlite:", "--store" },
 		{ "ax-server --state", "--state" },
+		{ "ax-server --alert-allow localhost", "--alert-allow" },
+		{ "ax-server --alert-allow localhost:25,:25", "--alert-allow" },
+		{ "ax-server --alert-allow localhost:0", "--alert-allow" },
 	};
 	env_name = NULL;
 	for (size_t i = 0; i < AX_COUNT(cases); i++) {
@@ -96,6 +99,8 @@ static void test_refusals_name_the_option(void **state)
 	struct ax_config config;
 	struct ax_err err;
 	assert_int_equal(read_words(&config, &err, "ax-server --listen 0.0.0.0:80 --insecure-http"), AX_OK);
+	assert_int_equal(read_words(&config, &err, "ax-server --alert-allow mail.internal:25,[::1]:9000"), AX_OK);
+	assert_string_equal(config.alert_allow, "mail.internal:25,[::1]:9000");
 }
 
 static void test_help_names_every_option(void **state)
