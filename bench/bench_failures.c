@@ -71,8 +71,10 @@ struct work {
 static enum ax_status prepare(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct work *work = arg;
-	struct ax_group group = { .group_key = "g", .title = "", .contacts = "" };
-	struct ax_task task = { .def = ax_def_preset(), .status = AX_TASK_ENABLED, .version = 1, .updated_by = "" };
+	struct ax_group group = { .group_key = "g", .title = "", .contacts = "", .defaults = "{}" };
+	struct ax_task task = {
+		.def = ax_def_preset(), .status = AX_TASK_ENABLED, .version = 1, .updated_by = "", .durations = ""
+	};
 	task.def.group_key = "g";
 	task.def.task_name = "t";
 	task.def.task_type = AX_TASK_DELAY;
@@ -110,11 +112,13 @@ static enum ax_status begin(struct ax_tx *tx, void *arg, struct ax_err *err)
 			.params = "",
 			.trace_id = "",
 			.progress_msg = "",
+			.lane = AX_RUN_LANE_SHORT,
+			.demand = "",
 		};
 		TRY(tx->ops->run_insert(tx, &run, err));
 	}
-	TRY(tx->ops->worker_group_add_given(tx, "w", "g", BATCH, err));
-	return tx->ops->group_add_running(tx, "g", BATCH, err);
+	TRY(tx->ops->worker_group_add_given(tx, "w", "g", BATCH, 0, err));
+	return tx->ops->group_add_running(tx, "g", BATCH, 0, err);
 }
 
 static enum ax_status finish(struct ax_tx *tx, void *arg, struct ax_err *err)

@@ -12,6 +12,7 @@
 
 #include "adapters/sqlite/sqlite.h"
 #include "base/err.h"
+#include "core/task_def.h"
 #include "port/mem_store.h"
 
 enum { TASKS = 100, MOST = 200 };
@@ -50,27 +51,23 @@ struct work {
 static enum ax_status prepare(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct work *work = arg;
-	struct ax_group group = { .group_key = "g", .title = "", .contacts = "" };
+	struct ax_group group = { .group_key = "g", .title = "", .contacts = "", .defaults = "{}" };
 	TRY(tx->ops->group_insert(tx, &group, err));
 	TRY(tx->ops->worker_group_put(tx, "w", "g", 50, err));
 	for (int i = 0; i < TASKS; i++) {
 		char name[16];
 		snprintf(name, sizeof(name), "t%d", i);
 		struct ax_task task = {
-			.def = { .group_key = "g",
-				.task_name = name,
-				.task_type = AX_TASK_SCHEDULED,
-				.cron_expr = "@every 1s",
-				.time_zone = "UTC",
-				.executor_key = "x",
-				.biz_param = "{}",
-				.priority = 5,
-				.owner = "",
-				.notes = "" },
+			.def = ax_def_preset(),
 			.status = AX_TASK_ENABLED,
 			.updated_by = "",
 			.next_trigger_time = 1,
+			.durations = "",
 		};
+		task.def.group_key = "g";
+		task.def.task_name = name;
+		task.def.cron_expr = "@every 1s";
+		task.def.executor_key = "x";
 		TRY(tx->ops->task_insert(tx, &task, &work->task_ids[i], err));
 	}
 	return AX_OK;
@@ -103,6 +100,8 @@ static enum ax_status fire(struct ax_tx *tx, void *arg, struct ax_err *err)
 			.params = "{}",
 			.trace_id = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
 			.progress_msg = "",
+			.lane = AX_RUN_LANE_SHORT,
+			.demand = "",
 		};
 		TRY(tx->ops->run_insert(tx, &run, err));
 		int64_t old_next = task.next_trigger_time;
@@ -118,7 +117,7 @@ static enum ax_status claim(struct ax_tx *tx, void *arg, struct ax_err *err)
 	struct work *work = arg;
 	struct ax_group group;
 	TRY(tx->ops->group_get(tx, "g", true, &group, err));
-	TRY(tx->ops->runs_claimable(tx, "g", "x", work->n, &work->claimed, err));
+	TRY(tx->ops->runs_claimable(tx, "g", "x", AX_RUN_LANE_SHORT, "", INT64_MIN, 0, work->n, &work->claimed, err));
 	for (int i = 0; i < work->claimed.n; i++) {
 		struct ax_run *run = &work->claimed.at[i];
 		run->status = AX_RUN_DISPATCHED;
@@ -128,8 +127,8 @@ static enum ax_status claim(struct ax_tx *tx, void *arg, struct ax_err *err)
 		run->deadline_time = run->trigger_time + 15000;
 		TRY(tx->ops->run_update(tx, run, run->rev, err));
 	}
-	TRY(tx->ops->group_add_running(tx, "g", work->claimed.n, err));
-	return tx->ops->worker_group_add_given(tx, "w", "g", work->claimed.n, err);
+	TRY(tx->ops->group_add_running(tx, "g", work->claimed.n, 0, err));
+	return tx->ops->worker_group_add_given(tx, "w", "g", work->claimed.n, 0, err);
 }
 
 static enum ax_status finish(struct ax_tx *tx, void *arg, struct ax_err *err)
@@ -143,10 +142,18 @@ static enum ax_status finish(struct ax_tx *tx, void *arg, struct ax_err *err)
 		run.deadline_time = 0;
 		run.result_msg = "done";
 		TRY(tx->ops->run_update(tx, &run, run.rev, err));
-		TRY(tx->ops->task_last_run(tx, run.task_id, run.gid, run.status, run.end_time, run.end_time, err));
+		struct ax_task task = {
+			.id = run.task_id,
+			.last_run_gid = run.gid,
+			.last_run_status = run.status,
+			.last_run_end_time = run.end_time,
+			.absence_time = run.end_time,
+			.durations = "",
+		};
+		TRY(tx->ops->task_last_run(tx, &task, err));
 	}
-	TRY(tx->ops->group_add_running(tx, "g", -work->claimed.n, err));
-	return tx->ops->worker_group_add_given(tx, "w", "g", -work->claimed.n, err);
+	TRY(tx->ops->group_add_running(tx, "g", -work->claimed.n, 0, err));
+	return tx->ops->worker_group_add_given(tx, "w", "g", -work->claimed.n, 0, err);
 }
 
 static void must(enum ax_status status, const struct ax_err *err)

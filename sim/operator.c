@@ -349,6 +349,8 @@ static void set_up(struct sim *sim, void *arg)
 	struct ax_group other = { .group_key = "other",
 		.title = "",
 		.contacts = "",
+		.long_share_percent = 50,
+		.defaults = "{}",
 		.dispatch_quota = 5,
 		.pool_size = 5 },
 			made;

@@ -358,3 +358,32 @@ CREATE TABLE ax_run_upstream (
   upstream_status INTEGER NOT NULL,
   PRIMARY KEY (gid, upstream_id)
 ) STRICT, WITHOUT ROWID;
+-- Routing, lanes, groups: which worker gets a run, and how much of a group long runs may hold.
+
+ALTER TABLE ax_task ADD COLUMN route INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN route_key TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task ADD COLUMN route_tags TEXT NOT NULL DEFAULT 'null';
+ALTER TABLE ax_task ADD COLUMN lane INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_version ADD COLUMN route INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_version ADD COLUMN route_key TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task_version ADD COLUMN route_tags TEXT NOT NULL DEFAULT 'null';
+ALTER TABLE ax_task_version ADD COLUMN lane INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task ADD COLUMN durations TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_task_log ADD COLUMN ready_time INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_task_log ADD COLUMN lane INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE ax_task_log ADD COLUMN demand TEXT NOT NULL DEFAULT '';
+ALTER TABLE ax_group ADD COLUMN long_share_percent INTEGER NOT NULL DEFAULT 50;
+ALTER TABLE ax_group ADD COLUMN worker_backlog INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_group ADD COLUMN defaults TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE ax_group ADD COLUMN running_long INTEGER NOT NULL DEFAULT 0 CHECK (running_long >= 0);
+ALTER TABLE ax_worker ADD COLUMN disabled INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_worker_group ADD COLUMN given_long INTEGER NOT NULL DEFAULT 0 CHECK (given_long >= 0);
+ALTER TABLE ax_worker_group ADD COLUMN given_order INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_worker_group ADD COLUMN turn_order INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_worker_group ADD COLUMN use_count INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_worker_group ADD COLUMN use_time INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX ax_worker_group_group ON ax_worker_group (group_key, worker);
+-- A queue for each executor, lane and demand, so that runs which no worker may have now keep nobody else back.
+DROP INDEX ax_task_log_waiting;
+CREATE INDEX ax_task_log_waiting ON ax_task_log (group_key, hold, executor_key, lane, demand, rank, gid)
+  WHERE status = 1;

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/utf8.h"
+#include "core/lane.h"
 #include "sys/attempt_dir.h"
 
 /* The life of an attempt: begun, renewed, stopped, ended, stored, delivered. */
@@ -106,8 +107,7 @@ static void function_returned(struct axw *w, void *attempt)
 	struct axw_attempt *a = attempt;
 	w->functions_out--;
 	if (a->abandoned) {
-		a->group->executing--;
-		w->executing--;
+		axw_attempt_count_place(a, -1);
 		axw_dispatch(w);
 	}
 	axw_attempt_unref(a);
@@ -152,11 +152,17 @@ static void begin(struct axw_attempt *a)
 	}
 }
 
+void axw_attempt_count_place(struct axw_attempt *a, int delta)
+{
+	a->group->executing += delta;
+	a->group->executing_long += a->is_long ? delta : 0;
+	a->w->executing += delta;
+}
+
 /* Takes its place in the group; begins, or asks first. */
 static void take_place(struct axw_attempt *a)
 {
-	a->group->executing++;
-	a->w->executing++;
+	axw_attempt_count_place(a, 1);
 	a->accepted_due = a->accepted_due && a->confirmed_start; /* `started` says as much */
 	a->started_due = true;
 	axw_report_mark(a);
@@ -178,7 +184,9 @@ void axw_dispatch(struct axw *w)
 	for (int i = 0; i < w->n_groups; i++) {
 		struct group *group = &w->groups[i];
 		while (!w->draining && group->executing < group->pool_size) {
-			struct axw_queue_item *item = axw_queue_pop(&group->queue);
+			bool long_place =
+				group->executing_long < ax_lane_share(group->pool_size, group->long_share_percent);
+			struct axw_queue_item *item = axw_queue_pop(&group->queue, long_place);
 			if (!item)
 				break;
 			take_place((struct axw_attempt *)(void *)((char *)item - offsetof(struct axw_attempt, queued)));
@@ -212,7 +220,7 @@ static void leave_index(struct axw_attempt *a)
 	if (!next)
 		return;
 	if (next->state == QUEUED && !next->forget)
-		axw_queue_push(&next->group->queue, &next->queued, ax_boottime_ms(), next->priority);
+		axw_queue_push(&next->group->queue, &next->queued, next->rank, next->is_long);
 	axw_attempt_unref(next);
 }
 
@@ -222,8 +230,7 @@ static void drop_waiting(struct axw_attempt *a)
 	if (a->queued.at)
 		axw_queue_remove(&a->group->queue, &a->queued);
 	if (a->state == CONFIRMING) {
-		a->group->executing--;
-		a->w->executing--;
+		axw_attempt_count_place(a, -1);
 	}
 	a->group->held--;
 	a->forget = true;
@@ -358,8 +365,7 @@ static void end_attempt(struct axw_attempt *a, const struct axw_finish_args *arg
 	if (a->queued.at)
 		axw_queue_remove(&a->group->queue, &a->queued);
 	if (began && !a->abandoned) {
-		a->group->executing--;
-		w->executing--;
+		axw_attempt_count_place(a, -1);
 	}
 	if (a->group && a->executor)
 		a->group->held--;

@@ -12,7 +12,6 @@
 
 static const uint64_t SPOOL_MAX_BYTES = 256 << 20;
 static const uint64_t DISK_LOW_BYTES = 200 * 1000 * 1000;
-enum { POOL_SIZE = 50, POOL_SIZE_MAX = 10000 };
 
 bool axw_is_name(const char *s)
 {
@@ -63,12 +62,12 @@ static bool read_servers(struct axw *w, const char *list, char *error, size_t si
 static bool read_group(struct axw *w, char *word, char *error, size_t size)
 {
 	char *colon = strchr(word, ':');
-	int64_t pool = POOL_SIZE;
+	int64_t pool = 0; /* as the group says */
 	if (colon) {
 		*colon++ = 0;
-		if (!ax_parse_i64(colon, strlen(colon), 1, POOL_SIZE_MAX, &pool))
+		if (!ax_parse_i64(colon, strlen(colon), 1, AXW_POOL_MAX, &pool))
 			return axw_fail(
-				error, size, "group '%s': the pool size is a number from 1 to %d", word, POOL_SIZE_MAX);
+				error, size, "group '%s': the pool size is a number from 1 to %d", word, AXW_POOL_MAX);
 	}
 	if (!axw_is_name(word))
 		return axw_fail(error, size, "group '%s': use 1-64 of letters, digits, '.', '_' and '-'", word);
@@ -81,6 +80,7 @@ static bool read_group(struct axw *w, char *word, char *error, size_t size)
 	struct group *group = &w->groups[w->n_groups++];
 	snprintf(group->name, sizeof(group->name), "%s", word);
 	group->pool_size = (int)pool;
+	group->long_share_percent = 100;
 	return true;
 }
 

@@ -1,82 +1,87 @@
 #include "queue.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/err.h"
-
-static const int64_t STEP_MS = 60000;
 
 static bool before(const struct axw_queue_item *a, const struct axw_queue_item *b)
 {
 	return a->rank != b->rank ? a->rank < b->rank : a->order < b->order;
 }
 
-static void set(struct axw_queue *q, size_t at, struct axw_queue_item *item)
+static void set(struct axw_lane *lane, size_t at, struct axw_queue_item *item)
 {
-	q->heap[at] = item;
+	lane->heap[at] = item;
 	item->at = at + 1;
 }
 
-static void move_up(struct axw_queue *q, size_t at, struct axw_queue_item *item)
+static void move_up(struct axw_lane *lane, size_t at, struct axw_queue_item *item)
 {
-	for (; at > 0 && before(item, q->heap[(at - 1) / 2]); at = (at - 1) / 2)
-		set(q, at, q->heap[(at - 1) / 2]);
-	set(q, at, item);
+	for (; at > 0 && before(item, lane->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		set(lane, at, lane->heap[(at - 1) / 2]);
+	set(lane, at, item);
 }
 
-static void move_down(struct axw_queue *q, size_t at, struct axw_queue_item *item)
+static void move_down(struct axw_lane *lane, size_t at, struct axw_queue_item *item)
 {
 	for (;;) {
 		size_t child = 2 * at + 1;
-		if (child >= q->len)
+		if (child >= lane->len)
 			break;
-		if (child + 1 < q->len && before(q->heap[child + 1], q->heap[child]))
+		if (child + 1 < lane->len && before(lane->heap[child + 1], lane->heap[child]))
 			child++;
-		if (!before(q->heap[child], item))
+		if (!before(lane->heap[child], item))
 			break;
-		set(q, at, q->heap[child]);
+		set(lane, at, lane->heap[child]);
 		at = child;
 	}
-	set(q, at, item);
+	set(lane, at, item);
 }
 
-void axw_queue_push(struct axw_queue *q, struct axw_queue_item *item, int64_t arrival_ms, int priority)
+void axw_queue_push(struct axw_queue *q, struct axw_queue_item *item, int64_t rank, bool is_long)
 {
-	if (q->len == q->cap) {
-		q->cap = q->cap ? 2 * q->cap : 64;
-		q->heap = ax_realloc(q->heap, q->cap * sizeof(struct axw_queue_item *));
+	struct axw_lane *lane = &q->lanes[is_long];
+	if (lane->len == lane->cap) {
+		lane->cap = lane->cap ? 2 * lane->cap : 64;
+		lane->heap = ax_realloc(lane->heap, lane->cap * sizeof(struct axw_queue_item *));
 	}
-	item->rank = arrival_ms - priority * STEP_MS;
+	item->rank = rank;
 	item->order = q->next_order++;
-	move_up(q, q->len++, item);
+	item->is_long = is_long;
+	move_up(lane, lane->len++, item);
 }
 
 void axw_queue_remove(struct axw_queue *q, struct axw_queue_item *item)
 {
-	AX_ASSERT(item->at > 0 && item->at <= q->len && q->heap[item->at - 1] == item);
+	struct axw_lane *lane = &q->lanes[item->is_long];
+	AX_ASSERT(item->at > 0 && item->at <= lane->len && lane->heap[item->at - 1] == item);
 	size_t at = item->at - 1;
 	item->at = 0;
-	struct axw_queue_item *last = q->heap[--q->len];
+	struct axw_queue_item *last = lane->heap[--lane->len];
 	if (last == item)
 		return;
-	if (at > 0 && before(last, q->heap[(at - 1) / 2]))
-		move_up(q, at, last);
+	if (at > 0 && before(last, lane->heap[(at - 1) / 2]))
+		move_up(lane, at, last);
 	else
-		move_down(q, at, last);
+		move_down(lane, at, last);
 }
 
-struct axw_queue_item *axw_queue_pop(struct axw_queue *q)
+struct axw_queue_item *axw_queue_pop(struct axw_queue *q, bool may_be_long)
 {
-	if (q->len == 0)
-		return NULL;
-	struct axw_queue_item *first = q->heap[0];
-	axw_queue_remove(q, first);
+	struct axw_queue_item *first = NULL;
+	for (int i = 0; i <= may_be_long; i++) {
+		struct axw_lane *lane = &q->lanes[i];
+		if (lane->len > 0 && (first == NULL || before(lane->heap[0], first)))
+			first = lane->heap[0];
+	}
+	if (first != NULL)
+		axw_queue_remove(q, first);
 	return first;
 }
 
 void axw_queue_done(struct axw_queue *q)
 {
-	free(q->heap);
+	free(q->lanes[0].heap);
+	free(q->lanes[1].heap);
 	*q = (struct axw_queue){ 0 };
 }

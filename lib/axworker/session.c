@@ -65,7 +65,9 @@ static json_t *registration(const struct axw *w)
 	json_t *groups = json_array();
 	for (int i = 0; i < w->n_groups; i++)
 		json_array_append_new(groups,
-			json_pack("{s:s, s:i}", "group", w->groups[i].name, "pool_size", w->groups[i].pool_size));
+			w->groups[i].pool_size > 0 ? json_pack("{s:s, s:i}", "group", w->groups[i].name, "pool_size",
+							     w->groups[i].pool_size)
+						   : json_pack("{s:s}", "group", w->groups[i].name));
 	json_t *executors = json_array();
 	for (const struct executor *e = w->executors; e; e = e->hh.next)
 		json_array_append_new(executors, json_string(e->key));
@@ -95,7 +97,7 @@ static void read_token(struct axw *w)
 	w->token = ax_strdup_heap(text);
 }
 
-static int64_t duration(json_t *answer, const char *name, int64_t min, int64_t max, int64_t otherwise)
+static int64_t integer(json_t *answer, const char *name, int64_t min, int64_t max, int64_t otherwise)
 {
 	json_t *value = json_object_get(answer, name);
 	if (!json_is_integer(value))
@@ -105,10 +107,29 @@ static int64_t duration(json_t *answer, const char *name, int64_t min, int64_t m
 
 static void read_durations(struct axw *w, json_t *answer)
 {
-	w->heartbeat_ms = duration(answer, "heartbeat_ms", 50, 60000, 15000);
-	w->start_within_ms = duration(answer, "start_within_ms", 50, 60000, 12000);
-	w->unreachable_ms = duration(answer, "unreachable_ms", 100, 600000, 35000);
-	w->poll_wait_ms = duration(answer, "poll_wait_ms", 0, 5000, 5000);
+	w->heartbeat_ms = integer(answer, "heartbeat_ms", 50, 60000, 15000);
+	w->start_within_ms = integer(answer, "start_within_ms", 50, 60000, 12000);
+	w->unreachable_ms = integer(answer, "unreachable_ms", 100, 600000, 35000);
+	w->poll_wait_ms = integer(answer, "poll_wait_ms", 0, 5000, 5000);
+}
+
+/* Pools that were left to the groups. */
+static void read_pools(struct axw *w, json_t *answer)
+{
+	size_t i;
+	json_t *group;
+	json_array_foreach(json_object_get(answer, "groups"), i, group)
+	{
+		const char *name = json_string_value(json_object_get(group, "group"));
+		for (int g = 0; name && g < w->n_groups; g++) {
+			struct group *own = &w->groups[g];
+			if (own->pool_size == 0 && strcmp(own->name, name) == 0)
+				own->pool_size = (int)integer(group, "pool_size", 1, AXW_POOL_MAX, AXW_POOL_PRESET);
+		}
+	}
+	for (int g = 0; g < w->n_groups; g++)
+		if (w->groups[g].pool_size == 0)
+			w->groups[g].pool_size = AXW_POOL_PRESET;
 }
 
 static void beat(uv_timer_t *timer)
@@ -148,6 +169,7 @@ static void registered(struct axw *w, struct server *server, int status, json_t 
 	server->backoff_ms = 0;
 	w->registered_once = true;
 	read_durations(w, answer);
+	read_pools(w, answer);
 	axw_log_json(w, AXW_INFO, "registered",
 		json_pack("{s:s, s:s*}", "url", server->url, "server",
 			json_string_value(json_object_get(answer, "server"))));

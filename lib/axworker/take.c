@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/num.h"
+#include "core/limits.h"
 #include "sys/attempt_dir.h"
 
 /* How attempts come here: from a poll, from an earlier process's tasks, from the spool. */
@@ -81,7 +82,11 @@ static void read_run(struct axw_attempt *a, json_t *run, int64_t renewed_ms)
 	a->executor = find_executor(w, string(run, "executor"));
 	a->number = integer(run, "attempt", 1, INT64_MAX, 1);
 	a->trigger_ms = integer(run, "trigger_ms", 0, INT64_MAX, 0);
-	a->priority = (int)integer(run, "priority", 1, 10, 5);
+	int64_t priority = integer(run, "priority", 1, 10, 5);
+	a->rank = integer(run, "rank", INT64_MIN, INT64_MAX, a->trigger_ms - priority * AX_RANK_STEP_MS);
+	a->is_long = strcmp(string(run, "lane"), "long") == 0;
+	if (a->is_long && a->group)
+		a->group->long_share_percent = (int)integer(run, "long_share_percent", 1, 100, 100);
 	a->timeout_ms = integer(run, "timeout_s", 0, INT64_MAX / 4000, 0) * 1000;
 	a->grace_ms = integer(run, "grace_s", 0, 30, 5) * 1000;
 	a->confirmed_start = strcmp(string(run, "start"), "confirmed") == 0;
@@ -109,7 +114,7 @@ static void enqueue(struct axw_attempt *a)
 		axw_attempt_ref(a);
 		a->queued.at = 0;
 	} else {
-		axw_queue_push(&a->group->queue, &a->queued, ax_boottime_ms(), a->priority);
+		axw_queue_push(&a->group->queue, &a->queued, a->rank, a->is_long);
 	}
 	HASH_ADD(hh_run, w->runs, id.gid, sizeof(a->id.gid), a);
 	a->group->held++;
@@ -200,9 +205,8 @@ struct axw_attempt *axw_adopt(struct axw *w, const char *text)
 		if (a->executor) {
 			a->state = RUNNING;
 			a->begun_ms = ax_boottime_ms();
-			a->group->executing++;
+			axw_attempt_count_place(a, 1);
 			a->group->held++;
-			w->executing++;
 			axw_attempt_set_deadline(a);
 			struct axw_attempt *older;
 			HASH_FIND(hh_run, w->runs, &gid, sizeof(gid), older);

@@ -22,6 +22,8 @@ enum {
 	AXW_NAME_MAX = 64,
 	AXW_GROUPS_MAX = 64,
 	AXW_SERVERS_MAX = 16,
+	AXW_POOL_MAX = 10000,
+	AXW_POOL_PRESET = 50,
 	AXW_BODY_MAX = 4 << 20,
 	AXW_ITEMS_MAX = 1000,
 	AXW_MESSAGE_MAX = 4000,
@@ -34,9 +36,10 @@ enum {
 
 struct group {
 	char name[AXW_NAME_MAX + 1];
-	int pool_size;
-	int executing;
-	int held; /* queued and executing */
+	int pool_size; /* 0: the group's, which no server has told yet */
+	int executing, executing_long;
+	int held;               /* queued and executing */
+	int long_share_percent; /* of the pool: what long runs may hold of it; as the server said last */
 	struct axw_queue queue;
 };
 
@@ -91,7 +94,8 @@ struct axw_attempt {
 	char *params_text;
 	char *run_text;
 	int64_t number, trigger_ms, timeout_ms, grace_ms;
-	int priority;
+	int64_t rank; /* in the queue */
+	bool is_long;
 	bool confirmed_start;
 	bool keep_unreachable; /* on_unreachable: continue */
 
@@ -246,6 +250,7 @@ void axw_journal_close(struct axw *w);
 struct axw_attempt *axw_attempt_new(struct axw *w, int64_t gid, int64_t fence);
 void axw_attempt_remove(struct axw_attempt *a); /* from every list; the memory goes with the last reference */
 void axw_attempt_set_deadline(struct axw_attempt *a);
+void axw_attempt_count_place(struct axw_attempt *a, int delta); /* it takes or leaves a place of its group */
 void axw_attempt_finish_at_once(struct axw_attempt *a, enum axw_outcome outcome, const char *message);
 struct axw_attempt *axw_attempt_find(struct axw *w, int64_t gid, int64_t fence);
 void axw_attempt_renewed(struct axw_attempt *a, int64_t sent_ms);

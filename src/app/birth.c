@@ -9,6 +9,7 @@
 #include "app/run_def.h"
 #include "app/shard_set.h"
 #include "base/num.h"
+#include "core/duration.h"
 #include "core/limits.h"
 #include "core/watch.h"
 
@@ -90,6 +91,8 @@ struct ax_run ax_run_make(struct ax_ctx *ctx, const struct ax_task *task, enum a
 		.create_time = now,
 		.rank = trigger_time - task->def.priority * AX_RANK_STEP_MS,
 		.priority = task->def.priority,
+		.lane = ax_lane_choose(task->def.lane, ax_durations_quantile(task->durations, 90)),
+		.demand = ax_route_demand(&task->def),
 		.worker = "",
 		.incarnation = "",
 		.result_msg = "",
@@ -144,6 +147,8 @@ static struct ax_run make_shard(
 		.create_time = now,
 		.rank = parent->rank,
 		.priority = parent->priority,
+		.lane = parent->lane,
+		.demand = worker[0] == '\0' ? parent->demand : ax_sprintf(ctx->arena, "{\"worker\":\"%s\"}", worker),
 		.worker = worker,
 		.incarnation = "",
 		.result_msg = "",
@@ -232,10 +237,13 @@ enum ax_status ax_run_add_ended(struct ax_ctx *ctx, struct ax_tx *tx, const stru
 	run->result_msg = message;
 	run->end_time = run->create_time;
 	run->watch_time = 0;
+	struct ax_task ended = *task;
+	ended.last_run_gid = run->gid;
+	ended.last_run_status = state;
+	ended.last_run_end_time = AX_MAX(run->end_time, task->last_run_end_time);
 	enum ax_status status = store_new(ctx, tx, run, err);
 	if (status == AX_OK)
-		status = tx->ops->task_last_run(tx, task->id, run->gid, state,
-			AX_MAX(run->end_time, task->last_run_end_time), task->absence_time, err);
+		status = tx->ops->task_last_run(tx, &ended, err);
 	if (status == AX_OK && state == AX_RUN_MISSED)
 		status = ax_alert_run_missed(ctx, tx, task, run, run->create_time, err);
 	return status;

@@ -9,6 +9,7 @@
 #include "app/schedule_next.h"
 #include "app/shard_set.h"
 #include "app/watch.h"
+#include "core/duration.h"
 #include "core/limits.h"
 #include "core/retry.h"
 #include "core/watch.h"
@@ -127,21 +128,22 @@ static enum ax_status enter_state(struct ax_ctx *ctx, struct ax_tx *tx, struct a
 	ax_die(__FILE__, __LINE__, "unknown run state");
 }
 
+/* The counters of the runs that are out, of the group and of the worker. */
+static enum ax_status count_place(struct ax_tx *tx, const struct ax_run *run, int64_t delta, struct ax_err *err)
+{
+	int64_t long_delta = run->lane == AX_RUN_LANE_LONG ? delta : 0;
+	enum ax_status status =
+		tx->ops->worker_group_add_given(tx, run->worker, run->group_key, delta, long_delta, err);
+	return status == AX_OK ? tx->ops->group_add_running(tx, run->group_key, delta, long_delta, err) : status;
+}
+
 static enum ax_status give_back_quota(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
 {
-	enum ax_status status = tx->ops->worker_group_add_given(tx, run->worker, run->group_key, -1, err);
-	if (status == AX_OK)
-		status = tx->ops->group_add_running(tx, run->group_key, -1, err);
+	enum ax_status status = count_place(tx, run, -1, err);
 	if (status == AX_OK)
 		ctx->notify->ops->group_ready(ctx->notify, run->group_key);
 	return status;
-}
-
-static enum ax_status take_quota(struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
-{
-	enum ax_status status = tx->ops->worker_group_add_given(tx, run->worker, run->group_key, 1, err);
-	return status == AX_OK ? tx->ops->group_add_running(tx, run->group_key, 1, err) : status;
 }
 
 /* What the end of a run means for its task: the copy in lists, the next @after fire, whoever waits for the overlap
@@ -156,11 +158,13 @@ static enum ax_status after_end(
 	if (status == AX_OK)
 		status = ax_canary_ended(ctx, tx, &task, run, now, err);
 	if (status == AX_OK) {
+		task.last_run_gid = run->gid;
+		task.last_run_status = run->status;
 		task.last_run_end_time = AX_MAX(run->end_time, task.last_run_end_time); /* @after counts from here */
 		if (run->status == AX_RUN_SUCCESS)
 			task.absence_time = task.last_run_end_time;
-		status = tx->ops->task_last_run(
-			tx, task.id, run->gid, run->status, task.last_run_end_time, task.absence_time, err);
+		task.durations = ax_durations_learn(tx->arena, task.durations, run);
+		status = tx->ops->task_last_run(tx, &task, err);
 	}
 	if (status == AX_OK)
 		status = ax_alert_run_ended(ctx, tx, &task, run, now, err);
@@ -229,7 +233,7 @@ enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run
 	if (status == AX_OK && (step.effects & AX_FX_END))
 		status = ax_failure_note(tx, run, err);
 	if (status == AX_OK && (step.effects & AX_FX_TAKE))
-		status = take_quota(tx, run, err);
+		status = count_place(tx, run, 1, err);
 	if (status == AX_OK && (step.effects & AX_FX_END))
 		status = run->parent != 0 ? ax_change_parent(ctx, tx, run->parent, now, err)
 					  : after_end(ctx, tx, run, now, err);

@@ -20,6 +20,50 @@ static bool key_ok(const char *key)
 	return strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789._-") == len;
 }
 
+struct ax_group ax_group_preset(const char *key)
+{
+	return (struct ax_group){
+		.group_key = key,
+		.title = "",
+		.dispatch_quota = 200,
+		.pool_size = 50,
+		.contacts = "",
+		.long_share_percent = 50,
+		.late_seconds = AX_LATE_SECONDS,
+		.backlog_limit = AX_BACKLOG_LIMIT,
+		.backlog_seconds = AX_BACKLOG_SECONDS,
+		.defaults = "{}",
+		.version = 1,
+	};
+}
+
+/* A mail address as one writes it, or the name of a channel. */
+static bool contact_ok(const char *word, size_t len)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+	static const char local[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+!#$%&'*/=?^`{|}~";
+	size_t before = strspn(word, local);
+	bool mail = before >= 1 && before < len && word[before] == '@';
+	size_t from = mail ? before + 1 : 0, max = mail ? 254 : AX_KEY_MAX;
+	return len - from >= 1 && len <= max && strspn(word + from, plain) >= len - from;
+}
+
+static enum ax_status check_contacts(const char *contacts, struct ax_err *err)
+{
+	if (strlen(contacts) > AX_MESSAGE_MAX)
+		return ax_fail(err, AX_INVALID, "contacts", "the contacts have at most %d bytes", AX_MESSAGE_MAX);
+	for (const char *at = contacts; *at != '\0';) {
+		size_t len = strcspn(at, " ");
+		if (!contact_ok(at, len))
+			return ax_fail(err, AX_INVALID, "contacts",
+				"'%.*s' is neither the name of a channel nor a mail address",
+				(int)AX_MIN(len, (size_t)64), at);
+		at += len + (at[len] == ' ');
+	}
+	return AX_OK;
+}
+
 static enum ax_status check(const struct ax_group *group, struct ax_err *err)
 {
 	if (!key_ok(group->group_key))
@@ -31,16 +75,21 @@ static enum ax_status check(const struct ax_group *group, struct ax_err *err)
 		return ax_fail(err, AX_INVALID, "pool_size", "the pool size is 1 to 10,000 runs");
 	if (strlen(group->title) > AX_NAME_MAX * 4)
 		return ax_fail(err, AX_INVALID, "title", "the title has at most %d characters", AX_NAME_MAX);
-	if (strlen(group->contacts) > AX_MESSAGE_MAX)
-		return ax_fail(err, AX_INVALID, "contacts", "the contacts have at most %d bytes", AX_MESSAGE_MAX);
-	return AX_OK;
+	if (group->long_share_percent < 1 || group->long_share_percent > 100)
+		return ax_fail(err, AX_INVALID, "long_share_percent", "the share of long runs is 1 to 100 percent");
+	if (group->worker_backlog < 0 || group->worker_backlog > 30000)
+		return ax_fail(err, AX_INVALID, "worker_backlog",
+			"the backlog of a worker is 1 to 30,000 runs, or 0 for three times its pool");
+	if (strlen(group->defaults) > AX_PARAM_MAX)
+		return ax_fail(err, AX_TOO_LARGE, "defaults", "the defaults have at most %d bytes", AX_PARAM_MAX);
+	return check_contacts(group->contacts, err);
 }
 
 static enum ax_status create(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
 	struct ax_group group = *pass->group;
-	group.running = 0;
+	group.running = group.running_long = 0;
 	group.version = 1;
 	group.create_time = pass->now;
 	group.update_time = pass->now;
@@ -73,6 +122,7 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 			(long long)old.version);
 	struct ax_group group = *pass->group;
 	group.running = old.running;
+	group.running_long = old.running_long;
 	group.version = old.version + 1;
 	group.create_time = old.create_time;
 	group.update_time = pass->now;

@@ -217,7 +217,7 @@ static enum ax_status take_report(struct ax_tx *tx, void *arg, struct ax_err *er
 		status = take_item(pass, tx, &report->items[i], err);
 	if (status == AX_OK)
 		status = ax_worker_stops(pass->ctx, tx, report->worker, &report->stops, &report->n_stops, err);
-	report->drain = status == AX_OK && worker.status == AX_WORKER_DRAINING;
+	report->drain = status == AX_OK && ax_worker_is_stopped(&worker);
 	return status;
 }
 

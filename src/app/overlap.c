@@ -92,6 +92,7 @@ void ax_hold_set(struct ax_run *run, enum ax_hold hold, int64_t now)
 {
 	bool watched = hold == AX_HOLD_NONE && ax_run_is_pinned(run);
 	run->hold = hold;
+	run->ready_time = hold == AX_HOLD_NONE ? now : 0;
 	run->deadline_time = hold == AX_HOLD_SPREAD ? now : watched ? now + AX_LEASE_MS : 0;
 	run->limit_time = 0;
 }

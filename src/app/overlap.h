@@ -14,8 +14,8 @@ enum ax_status ax_overlap_room(struct ax_tx *tx, const struct ax_task *task, boo
  * person started by hand runs in a paused task too. A parent is never claimed: its shards are made instead. */
 enum ax_hold ax_hold_of(const struct ax_task *task, const struct ax_run *run, bool room);
 
-/* Sets the hold of a WAITING run, and when the sweeper looks at it: at once to make shards, in time to see that the one
- * worker it is for is still there. */
+/* Sets the hold of a WAITING run, since when it is ready, and when the sweeper looks at it: at once to make shards, in
+ * time to see that the one worker it is for is still there. */
 void ax_hold_set(struct ax_run *run, enum ax_hold hold, int64_t now);
 
 enum ax_fate_kind {

@@ -1,5 +1,6 @@
 #include "app/recover.h"
 
+#include "app/groups.h"
 #include "app/workers.h"
 #include "app/failures.h"
 #include "core/limits.h"
@@ -15,19 +16,8 @@ struct pass {
 
 static enum ax_status ensure_default_group(struct ax_tx *tx, int64_t now, struct ax_err *err)
 {
-	struct ax_group group = {
-		.group_key = "default",
-		.title = "",
-		.dispatch_quota = 200,
-		.pool_size = 50,
-		.contacts = "",
-		.late_seconds = AX_LATE_SECONDS,
-		.backlog_limit = AX_BACKLOG_LIMIT,
-		.backlog_seconds = AX_BACKLOG_SECONDS,
-		.version = 1,
-		.create_time = now,
-		.update_time = now,
-	};
+	struct ax_group group = ax_group_preset("default");
+	group.create_time = group.update_time = now;
 	enum ax_status status = tx->ops->group_insert(tx, &group, err);
 	return status == AX_EXISTS ? AX_OK : status;
 }

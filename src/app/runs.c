@@ -10,7 +10,6 @@
 #include "app/failures.h"
 #include "app/schedule_next.h"
 #include "app/task_check.h"
-#include "app/worker_seen.h"
 #include "core/limits.h"
 
 struct pass {
@@ -320,59 +319,4 @@ enum ax_status ax_run_resolve_missed(struct ax_ctx *ctx, int64_t gid, enum ax_mi
 	};
 	enum ax_status status = ax_gids_ensure(ctx, err);
 	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, resolve, &pass, err) : status;
-}
-
-static enum ax_status count_workers(struct ax_tx *tx, const char *group_key, const char *executor_key, int64_t now,
-	struct ax_claim_facts *facts, struct ax_err *err)
-{
-	struct ax_worker_groups serving;
-	enum ax_status status = tx->ops->worker_groups(tx, NULL, &serving, err);
-	for (int i = 0; status == AX_OK && i < serving.n; i++) {
-		struct ax_worker worker;
-		if (strcmp(serving.at[i].group_key, group_key) != 0)
-			continue;
-		status = tx->ops->worker_get(tx, serving.at[i].worker, false, &worker, err);
-		if (status != AX_OK || worker.status != AX_WORKER_ONLINE || now - worker.seen_time > AX_LEASE_MS)
-			continue;
-		facts->serving++;
-		if (!ax_worker_offers(worker.executors, executor_key))
-			continue;
-		facts->offering++;
-		facts->with_room += serving.at[i].given < serving.at[i].pool_size * AX_BACKLOG_FACTOR;
-	}
-	return status;
-}
-
-enum ax_status ax_claim_facts_read(struct ax_tx *tx, const char *group_key, const char *executor_key, int64_t now,
-	struct ax_claim_facts *ret, struct ax_err *err)
-{
-	struct ax_claim_facts facts = { 0 };
-	enum ax_status status = tx->ops->group_get(tx, group_key, false, &facts.group, err);
-	if (status == AX_OK)
-		status = count_workers(tx, group_key, executor_key, now, &facts, err);
-	if (status == AX_OK)
-		*ret = facts;
-	return status;
-}
-
-enum ax_status ax_run_waiting_for(
-	struct ax_tx *tx, const struct ax_run *run, int64_t now, const char **ret, struct ax_err *err)
-{
-	struct ax_claim_facts facts;
-	if (run->hold != AX_HOLD_NONE) {
-		*ret = run->hold == AX_HOLD_OVERLAP          ? "overlap"
-			: run->hold == AX_HOLD_PAUSED        ? "task_paused"
-			: run->spread == AX_SPREAD_BROADCAST ? "worker"
-							     : "spread";
-		return AX_OK;
-	}
-	enum ax_status status = ax_claim_facts_read(tx, run->group_key, run->executor_key, now, &facts, err);
-	if (status != AX_OK)
-		return status;
-	*ret = facts.group.paused                                   ? "group_paused"
-		: facts.offering == 0                               ? "worker"
-		: facts.group.running >= facts.group.dispatch_quota ? "quota"
-		: facts.with_room == 0                              ? "backlog"
-								    : "claim";
-	return AX_OK;
 }

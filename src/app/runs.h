@@ -35,19 +35,4 @@ enum ax_missed_action { AX_MISSED_RUN, AX_MISSED_RUN_ALL, AX_MISSED_DISMISS };
 enum ax_status ax_run_resolve_missed(struct ax_ctx *ctx, int64_t gid, enum ax_missed_action action, const char *note,
 	struct ax_run *ret, struct ax_runs *ret_made, struct ax_err *err) AX_MUST_USE;
 
-/* What decides whether a run of a group and an executor can be given out now. */
-struct ax_claim_facts {
-	struct ax_group group;
-	int serving;   /* workers at work that serve the group */
-	int offering;  /* … and offer the executor */
-	int with_room; /* … and hold fewer runs than they may */
-};
-enum ax_status ax_claim_facts_read(struct ax_tx *tx, const char *group_key, const char *executor_key, int64_t now,
-	struct ax_claim_facts *ret, struct ax_err *err) AX_MUST_USE;
-
-/* Why a WAITING run waits: overlap, task_paused, spread, group_paused, worker, quota, backlog, claim; the first that
- * holds. app/why.h says it in sentences. */
-enum ax_status ax_run_waiting_for(
-	struct ax_tx *tx, const struct ax_run *run, int64_t now, const char **ret, struct ax_err *err) AX_MUST_USE;
-
 #endif

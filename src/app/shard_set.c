@@ -1,7 +1,6 @@
 #include "app/shard_set.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "app/worker_seen.h"
 #include "core/limits.h"
@@ -27,21 +26,18 @@ static enum ax_status plan_broadcast(struct ax_ctx *ctx, struct ax_tx *tx, const
 	struct ax_worker_groups parts;
 	struct ax_worker worker;
 	bool unheard = false;
-	enum ax_status status = tx->ops->worker_groups(tx, NULL, &parts, err);
+	enum ax_status status = tx->ops->group_workers(tx, parent->group_key, &parts, err);
 	if (status != AX_OK)
 		return status;
 	make_room(ctx, plan, parts.n);
 	for (int i = 0; status == AX_OK && i < parts.n; i++) {
-		if (strcmp(parts.at[i].group_key, parent->group_key) != 0)
-			continue;
 		status = tx->ops->worker_get(tx, parts.at[i].worker, false, &worker, err);
-		if (status != AX_OK || worker.status != AX_WORKER_ONLINE ||
-			!ax_worker_offers(worker.executors, parent->executor_key))
+		if (status != AX_OK || !ax_worker_suits(&worker, parent->executor_key, parent->demand))
 			continue;
-		if (now - worker.seen_time <= AX_LEASE_MS)
+		if (ax_worker_is_online(&worker, now))
 			add(plan, plan->n + 1, worker.name);
 		else
-			unheard = true;
+			unheard = unheard || (worker.status == AX_WORKER_ONLINE && !worker.disabled);
 	}
 	plan->total = plan->n;
 	if (plan->n == 0 || (unheard && now < ctx->hold_leases_until))

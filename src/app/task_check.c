@@ -183,6 +183,8 @@ enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, 
 	if (status == AX_OK)
 		status = check_spread(def, err);
 	if (status == AX_OK)
+		status = ax_route_tags_check(def->route_tags, err);
+	if (status == AX_OK)
 		status = check_line("owner", def->owner, 0, AX_NAME_MAX, err);
 	if (status == AX_OK)
 		status = check_text("notes", def->notes, 0, AX_MESSAGE_MAX, err);

@@ -72,6 +72,7 @@ static enum ax_status create_one(struct create *c, struct ax_tx *tx, int i, stru
 		.updated_by = c->actor,
 		.anchor_time = c->now,
 		.absence_time = c->now,
+		.durations = "",
 	};
 	enum ax_status status = tx->ops->group_get(tx, task->def.group_key, false, &group, err);
 	if (status == AX_NOT_FOUND)

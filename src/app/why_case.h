@@ -4,7 +4,7 @@
 /* What the questions of app/why.h share: the case at hand, its rows, and the steps said so far. A rule looks at the
  * case and adds a step; the first failure of the store is kept in `status`, after which nothing is looked up. */
 
-#include "app/runs.h"
+#include "app/claim.h"
 #include "app/why.h"
 #include "core/rule.h"
 
@@ -22,6 +22,7 @@ struct ax_why_case {
 	const struct ax_tz *tz;  /* NULL: instants are said in UTC */
 
 	const struct ax_run *run; /* NULL: the question is about the task */
+	struct ax_run asked;      /* what is to be given out: the run, or one that the task might make now */
 	struct ax_claim_facts facts;
 };
 

@@ -1,7 +1,9 @@
 #include <inttypes.h>
 
 #include "app/why_case.h"
+#include "core/duration.h"
 #include "core/limits.h"
+#include "core/room.h"
 
 /* The rules that a run passes before a worker gets it, each a function that adds what it found and says whether it
  * holds. Their order is that of ax_run_waiting_for. */
@@ -10,9 +12,18 @@ enum { LIVE_MAX = 100 };
 
 static const char *const overlap_words[] = { "queue", "skip", "replace", "allow" };
 
-static const char *executor_of(const struct ax_why_case *c)
+/* The run, or one that the task might make now. */
+static struct ax_run ask(const struct ax_why_case *c)
 {
-	return c->run != NULL ? c->run->executor_key : c->task.def.executor_key;
+	if (c->run != NULL)
+		return *c->run;
+	const struct ax_task_def *def = &c->task.def;
+	return (struct ax_run){
+		.group_key = def->group_key,
+		.executor_key = def->executor_key,
+		.lane = ax_lane_choose(def->lane, ax_durations_quantile(c->task.durations, 90)),
+		.demand = ax_route_demand(def),
+	};
 }
 
 /* The oldest live run of the task that the overlap rule does not hold: what others wait for. NULL = none. */
@@ -82,15 +93,15 @@ static bool worker(struct ax_why_case *c)
 	if (c->facts.offering > 0)
 		ax_why_add(c, 0, AX_WHY_OK, "worker",
 			AX_SAY(c, "%d of %d workers online in group %s offer executor %s.", c->facts.offering,
-				c->facts.serving, group, executor_of(c)));
+				c->facts.serving, group, c->asked.executor_key));
 	else if (c->facts.serving > 0)
 		ax_why_add(c, 0, AX_WHY_FAIL, "worker",
 			AX_SAY(c, "No worker offers executor %s: %d are online in group %s, none of them with it.",
-				executor_of(c), c->facts.serving, group));
+				c->asked.executor_key, c->facts.serving, group));
 	else
 		ax_why_add(c, 0, AX_WHY_FAIL, "worker",
-			AX_SAY(c, "No worker is online in group %s (seen within %d s and not draining).", group,
-				AX_LEASE_MS / 1000));
+			AX_SAY(c, "No worker is online in group %s (seen within %d s, neither draining nor disabled).",
+				group, AX_LEASE_MS / 1000));
 	return c->facts.offering > 0;
 }
 
@@ -116,15 +127,55 @@ static bool quota(struct ax_why_case *c)
 	return room;
 }
 
+static bool tags(struct ax_why_case *c)
+{
+	bool match = c->facts.matching > 0;
+	if (c->asked.demand[0] == '\0')
+		return true;
+	ax_why_add(c, 0, match ? AX_WHY_OK : AX_WHY_FAIL, "tags",
+		match ? AX_SAY(c, "%d of them have the tags %s.", c->facts.matching, c->asked.demand)
+		      : AX_SAY(c, "None of the %d workers that offer %s has the tags %s.", c->facts.offering,
+				c->asked.executor_key, c->asked.demand));
+	return match;
+}
+
 static bool backlog(struct ax_why_case *c)
 {
+	const struct ax_group *group = &c->facts.group;
 	bool room = c->facts.with_room > 0;
+	const char *limit = group->worker_backlog > 0 ? AX_SAY(c, "%" PRId64 " each", group->worker_backlog)
+						      : AX_SAY(c, "pool size × %d", AX_BACKLOG_FACTOR);
 	ax_why_add(c, 0, room ? AX_WHY_OK : AX_WHY_FAIL, "backlog",
-		room ? AX_SAY(c, "%d of %d workers that offer %s have room.", c->facts.with_room, c->facts.offering,
-			       executor_of(c))
-		     : AX_SAY(c, "All %d workers that offer %s hold as many runs as they may (pool size × %d).",
-			       c->facts.offering, executor_of(c), AX_BACKLOG_FACTOR));
+		room ? AX_SAY(c, "%d of %d workers that may have it have room.", c->facts.with_room, c->facts.matching)
+		     : AX_SAY(c, "All %d workers that may have it hold as many runs as they may (%s).",
+			       c->facts.matching, limit));
 	return room;
+}
+
+static bool lane(struct ax_why_case *c)
+{
+	const struct ax_group *group = &c->facts.group;
+	bool room = ax_claim_lane_has_room(&c->facts, &c->asked);
+	if (c->asked.lane != AX_RUN_LANE_LONG)
+		return true;
+	ax_why_add(c, 0, room ? AX_WHY_OK : AX_WHY_FAIL, "lane",
+		AX_SAY(c,
+			"It is in the long lane, which may hold %" PRId64 " %% of group %s: %" PRId64 " of %" PRId64
+			" runs are out, and %d of %d workers have room for one%s.",
+			group->long_share_percent, group->group_key, group->running_long,
+			ax_lane_share(group->dispatch_quota, group->long_share_percent), c->facts.with_lane,
+			c->facts.matching, room ? "" : "; it waits until a long run ends"));
+	return room;
+}
+
+static bool route(struct ax_why_case *c)
+{
+	const struct ax_claim_facts *facts = &c->facts;
+	if (facts->wanted != NULL)
+		ax_why_add(c, 0, AX_WHY_FAIL, "route",
+			AX_SAY(c, "Its route wants worker %s, which has no room; at %s the next best may have it.",
+				facts->wanted, ax_why_at(c, facts->wanted_until)));
+	return facts->wanted == NULL;
 }
 
 static bool enabled(struct ax_why_case *c)
@@ -169,10 +220,10 @@ typedef bool (*rule)(struct ax_why_case *c);
 /* Asks the rules up to the first that fails. */
 static bool all_hold(struct ax_why_case *c, const rule *rules, size_t n)
 {
-	const char *group = c->run != NULL ? c->run->group_key : c->task.def.group_key;
 	bool hold = true;
+	c->asked = ask(c);
 	if (c->status == AX_OK)
-		c->status = ax_claim_facts_read(c->tx, group, executor_of(c), c->now, &c->facts, c->err);
+		c->status = ax_claim_facts_read(c->tx, &c->asked, c->now, &c->facts, c->err);
 	for (size_t i = 0; c->status == AX_OK && hold && i < n; i++)
 		hold = rules[i](c);
 	return hold;
@@ -180,7 +231,8 @@ static bool all_hold(struct ax_why_case *c, const rule *rules, size_t n)
 
 void ax_why_waiting(struct ax_why_case *c)
 {
-	static const rule rules[] = { overlap, task_paused, spread, group_paused, worker, quota, backlog };
+	static const rule rules[] = { overlap, task_paused, spread, group_paused, worker, tags, quota, backlog, lane,
+		route };
 	if (all_hold(c, rules, AX_COUNT(rules)) && c->status == AX_OK)
 		ax_why_add(c, 0, AX_WHY_OK, "claim",
 			AX_SAY(c,
@@ -197,6 +249,6 @@ bool ax_why_demanding(struct ax_why_case *c)
 
 bool ax_why_claimable(struct ax_why_case *c)
 {
-	static const rule rules[] = { group_paused, worker, quota, backlog };
+	static const rule rules[] = { group_paused, worker, tags, quota, backlog, lane };
 	return all_hold(c, rules, AX_COUNT(rules));
 }

@@ -23,6 +23,22 @@ enum ax_status ax_worker_seen(struct ax_ctx *ctx, struct ax_tx *tx, const char *
 	return tx->ops->worker_put(tx, ret, err);
 }
 
+bool ax_worker_is_stopped(const struct ax_worker *worker)
+{
+	return worker->status == AX_WORKER_DRAINING || worker->disabled;
+}
+
+bool ax_worker_is_online(const struct ax_worker *worker, int64_t now)
+{
+	return worker->status == AX_WORKER_ONLINE && !worker->disabled && now - worker->seen_time <= AX_LEASE_MS;
+}
+
+bool ax_worker_suits(const struct ax_worker *worker, const char *executor_key, const char *demand)
+{
+	return ax_worker_offers(worker->executors, executor_key) &&
+		ax_route_tags_match(demand, worker->name, worker->tags);
+}
+
 bool ax_worker_offers(const char *names, const char *name)
 {
 	size_t len = strlen(name);

@@ -14,8 +14,17 @@ struct ax_stop {
 enum ax_status ax_worker_seen(struct ax_ctx *ctx, struct ax_tx *tx, const char *name, const char *incarnation,
 	int64_t now, struct ax_worker *ret, struct ax_err *err);
 
+/* Has a person decided that it gets nothing, for now (draining) or until further notice (disabled)? */
+bool ax_worker_is_stopped(const struct ax_worker *worker);
+
+/* Does it speak to servers, and may it be given runs? */
+bool ax_worker_is_online(const struct ax_worker *worker, int64_t now);
+
 /* Is `name` one of the space-separated executor names? */
 bool ax_worker_offers(const char *names, const char *name);
+
+/* Does it offer the executor, and have the tags that are demanded? */
+bool ax_worker_suits(const struct ax_worker *worker, const char *executor_key, const char *demand);
 
 /* The worker's attempts that were asked to stop, marked as told. `ret` is NULL when there is none. */
 enum ax_status ax_worker_stops(

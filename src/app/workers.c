@@ -12,7 +12,7 @@ struct pass {
 	struct ax_ctx *ctx;
 	struct ax_registration *reg;
 	const char *name, *incarnation;
-	bool drain;
+	bool drain, disable;
 	int64_t now;
 };
 
@@ -71,9 +71,12 @@ static enum ax_status put_groups(struct pass *pass, struct ax_tx *tx, struct ax_
 		if (status == AX_NOT_FOUND)
 			return ax_fail(err, AX_NOT_FOUND, "groups", "there is no group '%.64s'; create it first",
 				reg->groups[i].group_key);
-		if (status == AX_OK)
-			status = tx->ops->worker_group_put(
-				tx, reg->worker.name, group.group_key, reg->groups[i].pool_size, err);
+		if (status != AX_OK)
+			return status;
+		if (reg->groups[i].pool_size == 0)
+			reg->groups[i].pool_size = group.pool_size;
+		status =
+			tx->ops->worker_group_put(tx, reg->worker.name, group.group_key, reg->groups[i].pool_size, err);
 	}
 	for (int i = 0; status == AX_OK && i < old.n; i++) {
 		bool kept = false;
@@ -114,6 +117,7 @@ static enum ax_status register_worker(struct ax_tx *tx, void *arg, struct ax_err
 	bool same = known && strcmp(old.incarnation, worker->incarnation) == 0;
 	bool draining = known && old.status == AX_WORKER_DRAINING; /* a person's decision outlives a restart */
 	worker->status = draining ? AX_WORKER_DRAINING : AX_WORKER_ONLINE;
+	worker->disabled = known && old.disabled;
 	worker->register_time = pass->now;
 	worker->seen_time = pass->now;
 	status = tx->ops->worker_put(tx, worker, err);
@@ -183,6 +187,26 @@ enum ax_status ax_worker_drain(struct ax_ctx *ctx, const char *name, bool drain,
 	return ax_store_run(ctx->store, ctx->arena, set_drain, &pass, err);
 }
 
+static enum ax_status set_disabled(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct pass *pass = arg;
+	struct ax_worker worker;
+	enum ax_status status = tx->ops->worker_get(tx, pass->name, true, &worker, err);
+	if (status == AX_NOT_FOUND)
+		return ax_fail(err, AX_NOT_FOUND, "worker", "there is no worker '%.64s'", pass->name);
+	if (status != AX_OK)
+		return status;
+	worker.disabled = pass->disable;
+	pass->ctx->notify->ops->worker_changed(pass->ctx->notify, pass->name);
+	return tx->ops->worker_put(tx, &worker, err);
+}
+
+enum ax_status ax_worker_disable(struct ax_ctx *ctx, const char *name, bool disable, struct ax_err *err)
+{
+	struct pass pass = { .ctx = ctx, .name = name, .disable = disable };
+	return ax_store_run(ctx->store, ctx->arena, set_disabled, &pass, err);
+}
+
 static enum ax_status forget(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
@@ -218,7 +242,8 @@ enum ax_status ax_workers_purge(struct ax_ctx *ctx, struct ax_tx *tx, int64_t no
 	for (int i = 0; status == AX_OK && i < workers.n && *ret_n < AX_BATCH; i++) {
 		const struct ax_worker *worker = &workers.at[i];
 		struct ax_runs held;
-		if (now - worker->seen_time < AX_WORKER_KEEP_MS || worker->status == AX_WORKER_DRAINING)
+		if (now - worker->seen_time < AX_WORKER_KEEP_MS ||
+			ax_worker_is_stopped(worker)) /* a person's decision is kept */
 			continue;
 		status = tx->ops->runs_of_worker(tx, worker->name, 1, &held, err);
 		if (status != AX_OK || held.n > 0)

@@ -5,8 +5,8 @@
 #include "app/worker_seen.h"
 
 struct ax_registration {
-	struct ax_worker worker; /* status and times are set here */
-	const struct ax_worker_group *groups;
+	struct ax_worker worker;        /* status and times are set here */
+	struct ax_worker_group *groups; /* a pool_size of 0 becomes the group's */
 	int n_groups;
 	const struct ax_stop *running; /* attempts that the worker still holds (reason unused) */
 	int n_running;
@@ -28,11 +28,14 @@ enum ax_status ax_worker_leave(
 /* By hand: no new runs, or again. */
 enum ax_status ax_worker_drain(struct ax_ctx *ctx, const char *name, bool drain, struct ax_err *err) AX_MUST_USE;
 
+/* As draining, but it holds, restarts or not, until a person enables the worker again. */
+enum ax_status ax_worker_disable(struct ax_ctx *ctx, const char *name, bool disable, struct ax_err *err) AX_MUST_USE;
+
 /* Forgets a worker that left or was not seen for a lease; AX_CONFLICT while it is there. */
 enum ax_status ax_worker_forget(struct ax_ctx *ctx, const char *name, struct ax_err *err) AX_MUST_USE;
 
 /* Forgets workers that were not seen for AX_WORKER_KEEP_MS and hold nothing, at most AX_BATCH; those that a person
- * drained stay, so that the decision does. Inside the caller's transaction. */
+ * drained or disabled stay, so that the decision does. Inside the caller's transaction. */
 enum ax_status ax_workers_purge(
 	struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_n, struct ax_err *err) AX_MUST_USE;
 

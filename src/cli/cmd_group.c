@@ -8,10 +8,13 @@ static const struct ax_opt change_opts[] = {
 	{ "title", NULL, "TEXT", "what people call it" },
 	{ "quota", "dispatch-quota", "N", "most runs in flight over all workers (200)" },
 	{ "pool-size", NULL, "N", "executing at once per worker (50)" },
-	{ "contacts", NULL, "NAMES", "channels that hear its alerts; none named: all that want to" },
+	{ "contacts", NULL, "C[,C]", "who is told: names of channels, mail addresses" },
 	{ "late", "late-seconds", "N", "alert when a run is given to a worker later than that; 0: never (30)" },
 	{ "backlog-limit", NULL, "N", "alert when more runs than this …; 0: never (1000)" },
 	{ "backlog-seconds", NULL, "N", "… wait longer than this (300)" },
+	{ "long-share", "long-share-percent", "N", "percent that long runs may hold (50)" },
+	{ "worker-backlog", NULL, "N", "most runs given to one worker, 0: three times its pool (0)" },
+	{ "defaults", NULL, "JSON", "fields of tasks created without them; \"@FILE\" reads it from a file" },
 	{ 0 },
 };
 
@@ -57,11 +60,23 @@ static int show(struct ax_ctl *ctl)
 	return code;
 }
 
+/* "a,b" as an array; "" is the empty one. */
+static json_t *words_of(const char *text)
+{
+	json_t *words = json_array();
+	for (text += strspn(text, ", "); *text != '\0'; text += strspn(text, ", ")) {
+		size_t len = strcspn(text, ", ");
+		json_array_append_new(words, json_stringn(text, len));
+		text += len;
+	}
+	return words;
+}
+
 /* The fields named by options, into `body`. */
 static int read_changes(struct ax_ctl *ctl, json_t *body)
 {
 	static const struct {
-		const char *option, *field;
+		const char *opt, *field;
 		int64_t min, max;
 	} numbers[] = {
 		{ "quota", "dispatch_quota", 1, 100000 },
@@ -69,20 +84,28 @@ static int read_changes(struct ax_ctl *ctl, json_t *body)
 		{ "late", "late_seconds", 0, 604800 },
 		{ "backlog-limit", "backlog_limit", 0, 9000 },
 		{ "backlog-seconds", "backlog_seconds", 10, 86400 },
+		{ "long-share", "long_share_percent", 1, 100 },
+		{ "worker-backlog", "worker_backlog", 0, 30000 },
 	};
-	static const char *const texts[] = { "title", "contacts" };
-	for (size_t i = 0; i < AX_COUNT(numbers); i++) {
-		int64_t n = -1;
-		int code = ax_ctl_opt_i64(ctl, numbers[i].option, numbers[i].min, numbers[i].max, &n);
-		if (code != AX_EXIT_OK)
-			return code;
-		if (n >= 0)
-			json_object_set_new(body, numbers[i].field, json_integer(n));
+	int code = AX_EXIT_OK;
+	for (size_t i = 0; code == AX_EXIT_OK && i < AX_COUNT(numbers); i++) {
+		int64_t number = 0;
+		if (!ax_args_has(&ctl->args, numbers[i].opt))
+			continue;
+		code = ax_ctl_opt_i64(ctl, numbers[i].opt, numbers[i].min, numbers[i].max, &number);
+		json_object_set_new(body, numbers[i].field, json_integer(number));
 	}
-	for (size_t i = 0; i < AX_COUNT(texts); i++)
-		if (ax_args_has(&ctl->args, texts[i]))
-			json_object_set_new(body, texts[i], json_string(ax_args_get(&ctl->args, texts[i])));
-	return AX_EXIT_OK;
+	if (ax_args_has(&ctl->args, "title"))
+		json_object_set_new(body, "title", json_string(ax_args_get(&ctl->args, "title")));
+	if (ax_args_has(&ctl->args, "contacts"))
+		json_object_set_new(body, "contacts", words_of(ax_args_get(&ctl->args, "contacts")));
+	if (code == AX_EXIT_OK && ax_args_has(&ctl->args, "defaults")) {
+		json_t *defaults = NULL;
+		code = ax_ctl_json(ctl, "--defaults", ax_args_get(&ctl->args, "defaults"), &defaults);
+		if (code == AX_EXIT_OK)
+			json_object_set_new(body, "defaults", defaults);
+	}
+	return code;
 }
 
 static int report(struct ax_ctl *ctl, const char *what, const json_t *group)

@@ -98,10 +98,36 @@ static int resume(struct ax_ctl *ctl)
 	return act(ctl, "POST", "/resume", "gets runs again");
 }
 
+static int set_disabled(struct ax_ctl *ctl, const char *tail, const char *done)
+{
+	const char *reason = ax_args_get(&ctl->args, "reason");
+	json_t *answer = NULL;
+	json_t *body = reason != NULL ? json_pack("{s:s}", "reason", reason) : json_object();
+	int code = ax_client_call(&ctl->client, "POST", path_of(ctl, tail), body, &answer);
+	if (code == AX_EXIT_OK && ctl->json)
+		ax_print_json(stdout, answer);
+	else if (code == AX_EXIT_OK)
+		printf("worker %s %s\n", ctl->args.operands[0], done);
+	json_decref(answer);
+	return code;
+}
+
+static int disable(struct ax_ctl *ctl)
+{
+	return set_disabled(ctl, "/disable", "gets no runs until it is enabled");
+}
+
+static int enable(struct ax_ctl *ctl)
+{
+	return set_disabled(ctl, "/enable", "gets runs again");
+}
+
 static int forget(struct ax_ctl *ctl)
 {
 	return act(ctl, "DELETE", "", "is forgotten");
 }
+
+static const struct ax_opt reason_opts[] = { { "reason", NULL, "TEXT", "why, for the audit log" }, { 0 } };
 
 static const struct ax_opt token_opts[] = {
 	{ "group", "groups", "G[,G]", "the groups whose runs it may take (default)" },
@@ -131,6 +157,8 @@ const struct ax_verb ax_worker_verbs[] = {
 	{ "show", "WORKER", 1, 1, "one worker", NULL, show, false },
 	{ "drain", "WORKER", 1, 1, "no new runs; what runs may finish", NULL, drain, false },
 	{ "resume", "WORKER", 1, 1, "new runs again", NULL, resume, false },
+	{ "disable", "WORKER", 1, 1, "no runs until it is enabled, restarts or not", reason_opts, disable, false },
+	{ "enable", "WORKER", 1, 1, "runs for a disabled one again", reason_opts, enable, false },
 	{ "forget", "WORKER", 1, 1, "remove one that left or is offline", NULL, forget, false },
 	{ "token", "", 0, 0, "make the token that ax-worker --token-file takes", token_opts, token, false },
 	{ 0 },

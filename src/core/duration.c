@@ -6,6 +6,8 @@
 #include "base/attr.h"
 #include "base/num.h"
 
+enum { RECENT_MAX = 200 };
+
 /* Eight classes an octave; below 16 each number is its own. */
 static int64_t class_of(int64_t ms)
 {
@@ -39,17 +41,38 @@ static bool next_pair(const char **at, int64_t *ret_class, int64_t *ret_count)
 
 const char *ax_durations_add(struct ax_arena *arena, const char *durations, int64_t ms)
 {
-	int64_t wanted = class_of(AX_MAX(ms, 0)), class, count;
-	const char *out = "";
-	bool added = false;
-	for (const char *at = durations; next_pair(&at, &class, &count);) {
-		if (class > wanted && !added)
-			out = ax_sprintf(arena, "%s%s%" PRId64 ":1", out, out[0] ? " " : "", wanted);
-		added = added || class >= wanted;
-		out = ax_sprintf(
-			arena, "%s%s%" PRId64 ":%" PRId64, out, out[0] ? " " : "", class, count + (class == wanted));
-	}
-	return added ? out : ax_sprintf(arena, "%s%s%" PRId64 ":1", out, out[0] ? " " : "", wanted);
+	int64_t wanted = class_of(AX_MAX(ms, 0)), class = -1, count = 0;
+	const char *at = durations, *before = durations;
+	while (next_pair(&at, &class, &count) && class < wanted)
+		before = at;
+	bool there = class == wanted;
+	const char *behind = there ? at : before; /* what stays as it is */
+	return ax_sprintf(arena, "%.*s%s%" PRId64 ":%" PRId64 "%s%s", (int)(before - durations), durations,
+		before > durations && before[-1] != ' ' ? " " : "", wanted, there ? count + 1 : 1,
+		*behind != '\0' ? " " : "", behind);
+}
+
+const char *ax_durations_add_recent(struct ax_arena *arena, const char *durations, int64_t ms)
+{
+	int64_t class, count, total = 0;
+	const char *faded = "";
+	for (const char *at = durations; next_pair(&at, &class, &count);)
+		total += count;
+	if (total < RECENT_MAX)
+		return ax_durations_add(arena, durations, ms);
+	for (const char *at = durations; next_pair(&at, &class, &count);)
+		if (count > 1)
+			faded = ax_sprintf(
+				arena, "%s%s%" PRId64 ":%" PRId64, faded, faded[0] ? " " : "", class, count / 2);
+	return ax_durations_add(arena, faded, ms);
+}
+
+const char *ax_durations_learn(struct ax_arena *arena, const char *durations, const struct ax_run *run)
+{
+	bool worked = run->status == AX_RUN_SUCCESS || run->status == AX_RUN_FAILED || run->status == AX_RUN_TIMEOUT;
+	if (!worked || run->start_time == 0)
+		return durations;
+	return ax_durations_add_recent(arena, durations, run->end_time - run->start_time);
 }
 
 int64_t ax_durations_quantile(const char *durations, int percent)

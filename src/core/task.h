@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "core/chain.h"
+#include "core/lane.h"
+#include "core/route.h"
 #include "core/run_fsm.h"
 
 enum ax_task_type { AX_TASK_SCHEDULED = 1, AX_TASK_DELAY = 2, AX_TASK_EVENT = 3 };
@@ -79,6 +81,7 @@ struct ax_task {
 	int64_t last_run_end_time;
 	/* From when its absence is counted: its newest success, or when it was enabled. */
 	int64_t absence_time;
+	const char *durations; /* how long runs took: core/duration.h */
 };
 
 /* Why a run exists. (task_id, kind, fire_key, shard) is unique: one fire, one run. */
@@ -127,6 +130,9 @@ struct ax_run {
 	int64_t rank; /* order of claiming: trigger_time - priority * 60 s, set once (ageing without updates) */
 	int64_t priority;
 	enum ax_hold hold;
+	int64_t ready_time; /* WAITING: since when only room is what it waits for */
+	enum ax_run_lane lane;
+	const char *demand; /* tags that its worker must have: core/route.h; "" = none */
 
 	int64_t fence; /* grows by one at every claim */
 	int64_t retry_times, lost_times;
@@ -212,11 +218,15 @@ struct ax_group {
 	int64_t dispatch_quota; /* most runs DISPATCHED + RUNNING over all workers */
 	int64_t pool_size;      /* executing at once per worker, unless the worker says otherwise */
 	bool paused;
-	const char *contacts;    /* names of the channels that hear its alerts; none named: all that want to */
+	const char *contacts;    /* channels and mail addresses that hear its alerts; none: all channels that want to */
 	int64_t late_seconds;    /* a run given to a worker later than this raises an alert; 0 = never */
 	int64_t backlog_limit;   /* more runs than this … */
 	int64_t backlog_seconds; /* … waiting longer than this raise an alert; a limit of 0 = never */
-	int64_t running;         /* DISPATCHED + RUNNING now; changed only together with a run's state */
+	int64_t long_share_percent; /* of quota, backlog and pool: what long runs may hold */
+	int64_t worker_backlog;     /* most runs given out to one worker; 0 = three times its pool */
+	const char *defaults;       /* JSON object: fields of tasks that are created without them */
+	int64_t running;            /* DISPATCHED + RUNNING now; changed only together with a run's state */
+	int64_t running_long;       /* those of them in the long lane */
 	int64_t version;
 	int64_t create_time, update_time;
 };
@@ -232,6 +242,7 @@ struct ax_worker {
 	const char *version;
 	const char *address;
 	int64_t register_time, seen_time;
+	bool disabled; /* a person's decision: it gets nothing until it is enabled again */
 };
 
 /* A worker's part in a group. */
@@ -239,7 +250,12 @@ struct ax_worker_group {
 	const char *worker;
 	const char *group_key;
 	int64_t pool_size;
-	int64_t given; /* runs DISPATCHED or RUNNING there; changed only together with a run's state */
+	int64_t given;      /* runs DISPATCHED or RUNNING there; changed only together with a run's state */
+	int64_t given_long; /* those of them in the long lane */
+	/* For routing: when it was given its last run, and its last one by turns, in the group's order; how many of
+	 * late. */
+	int64_t given_order, turn_order;
+	int64_t use_count, use_time;
 };
 
 /* This is what a task demands of the fires after `from_time`, up to and including the next row's. The audit reads only

@@ -48,7 +48,7 @@ static const struct ax_field task_fields[] = { FIX(id),
 	COL(status), COL(version), FIX(create_time), COL(update_time), COL(updated_by), COL(next_trigger_time),
 	COL(last_trigger_time), COL(anchor_time), COL(calendar_version), COL(epoch_time), COL(exhausted),
 	COL(canary_version), COL(canary_percent), FIX(last_run_gid), FIX(last_run_status), FIX(last_run_end_time),
-	COL(absence_time) };
+	COL(absence_time), FIX(durations) };
 ROW(ax_task_row, "ax_task", task_fields);
 #undef TYPE
 
@@ -87,7 +87,8 @@ static const struct ax_field run_fields[] = { FIX(gid), FIX(task_id), FIX(kind),
 	COL(accepted), COL(worker), COL(incarnation), COL(cancel), COL(ended_by_worker), COL(result_code),
 	COL(result_msg), COL(result), FIX(params), FIX(trace_id), COL(progress_msg), COL(progress_percent),
 	COL(progress_time), FIX(must_end_time), COL(watch_time), COL(overran), COL(stalled), FIX(rerun_of),
-	COL(covers_from), COL(covers_to), COL(covers_count), FIX(made_up), FIX(backfill_id) };
+	COL(covers_from), COL(covers_to), COL(covers_count), FIX(made_up), FIX(backfill_id), COL(ready_time), FIX(lane),
+	FIX(demand) };
 ROW(ax_run_row, "ax_task_log", run_fields);
 #undef TYPE
 
@@ -108,19 +109,21 @@ ROW(ax_output_row, "ax_output", output_fields);
 
 #define TYPE ax_group
 static const struct ax_field group_fields[] = { FIX(group_key), COL(title), COL(dispatch_quota), COL(pool_size),
-	COL(paused), COL(contacts), COL(late_seconds), COL(backlog_limit), COL(backlog_seconds), FIX(running),
-	COL(version), FIX(create_time), COL(update_time) };
+	COL(paused), COL(contacts), COL(late_seconds), COL(backlog_limit), COL(backlog_seconds),
+	COL(long_share_percent), COL(worker_backlog), COL(defaults), FIX(running), FIX(running_long), COL(version),
+	FIX(create_time), COL(update_time) };
 ROW(ax_group_row, "ax_group", group_fields);
 #undef TYPE
 
 #define TYPE ax_worker
 static const struct ax_field worker_fields[] = { FIX(name), FIX(incarnation), FIX(status), FIX(executors), FIX(tags),
-	FIX(version), FIX(address), FIX(register_time), FIX(seen_time) };
+	FIX(version), FIX(address), FIX(register_time), FIX(seen_time), FIX(disabled) };
 ROW(ax_worker_row, "ax_worker", worker_fields);
 #undef TYPE
 
 #define TYPE ax_worker_group
-static const struct ax_field worker_group_fields[] = { FIX(worker), FIX(group_key), COL(pool_size), FIX(given) };
+static const struct ax_field worker_group_fields[] = { FIX(worker), FIX(group_key), COL(pool_size), FIX(given),
+	FIX(given_long), FIX(given_order), FIX(turn_order), FIX(use_count), FIX(use_time) };
 ROW(ax_worker_group_row, "ax_worker_group", worker_group_fields);
 #undef TYPE
 

@@ -15,7 +15,7 @@
  * group_key, episode) among open alerts; (group_key, task_name); (task_id, kind, fire_key, shard); gid; (gid, fence);
  * (gid, fence, seq);
  *  - unique: the name of a calendar, (name, version) of its versions;
- *  - ax_group.running, ax_worker_group.given never go below 0 (AX_BROKEN);
+ *  - the counters of runs given out in ax_group and ax_worker_group never go below 0 (AX_BROKEN);
  *  - a terminal run never changes its status or fence, whatever is asked (AX_BROKEN).
  *
  * Rows handed out borrow their text from the transaction's arena and live until it is reset by its owner: in practice
@@ -253,9 +253,8 @@ struct ax_tx_ops {
 	 * have `old_next`. */
 	enum ax_status (*task_advance)(
 		struct ax_tx *tx, const struct ax_task *task, int64_t old_next, struct ax_err *err);
-	/* Writes only the copy of the newest ended run, and absence_time. */
-	enum ax_status (*task_last_run)(struct ax_tx *tx, int64_t id, int64_t gid, enum ax_run_state status,
-		int64_t end_time, int64_t absence_time, struct ax_err *err);
+	/* Writes only what ended runs tell: the copy of the newest, absence_time, durations. */
+	enum ax_status (*task_last_run)(struct ax_tx *tx, const struct ax_task *task, struct ax_err *err);
 	/* Enabled tasks with absence_seconds > 0 that did not succeed for so long at `now`, by id, greater than
 	 * after_id. */
 	enum ax_status (*tasks_absent)(
@@ -355,8 +354,15 @@ struct ax_tx_ops {
 	/* WAITING runs of a task with hold = OVERLAP, by gid, locked. */
 	enum ax_status (*runs_held)(
 		struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret, struct ax_err *err);
-	/* WAITING runs without hold, by (rank, gid), locked; rows that others hold are left out. */
-	enum ax_status (*runs_claimable)(struct ax_tx *tx, const char *group_key, const char *executor_key, int limit,
+	/* WAITING runs without hold stand in queues, one for each (executor_key, lane, demand) of a group, so that
+	 * those which nobody may have now keep nobody else back. The head of the first queue behind the one named, in
+	 * the order of these three. */
+	enum ax_status (*run_next_queue)(struct ax_tx *tx, const char *group_key, const char *executor_key,
+		enum ax_run_lane lane, const char *demand, struct ax_run *ret, struct ax_err *err);
+	/* Those of a queue behind (after_rank, after_gid), by (rank, gid), locked; rows that others hold are left out.
+	 */
+	enum ax_status (*runs_claimable)(struct ax_tx *tx, const char *group_key, const char *executor_key,
+		enum ax_run_lane lane, const char *demand, int64_t after_rank, int64_t after_gid, int limit,
 		struct ax_runs *ret, struct ax_err *err);
 	/* WAITING runs that were never given to a worker, with trigger_time ≤ until, by (trigger_time, gid), greater
 	 * than (after_time, after_gid). */
@@ -427,10 +433,11 @@ struct ax_tx_ops {
 	enum ax_status (*group_insert)(struct ax_tx *tx, const struct ax_group *group, struct ax_err *err);
 	enum ax_status (*group_get)(
 		struct ax_tx *tx, const char *key, bool for_update, struct ax_group *ret, struct ax_err *err);
-	/* Everything but `running` and create_time; the row must still have `old_version`. */
+	/* Everything but the counters and create_time; the row must still have `old_version`. */
 	enum ax_status (*group_update)(
 		struct ax_tx *tx, const struct ax_group *group, int64_t old_version, struct ax_err *err);
-	enum ax_status (*group_add_running)(struct ax_tx *tx, const char *key, int64_t delta, struct ax_err *err);
+	enum ax_status (*group_add_running)(
+		struct ax_tx *tx, const char *key, int64_t delta, int64_t long_delta, struct ax_err *err);
 	/* AX_CONFLICT while tasks or live runs belong to it. */
 	enum ax_status (*group_delete)(struct ax_tx *tx, const char *key, struct ax_err *err);
 	enum ax_status (*groups)(struct ax_tx *tx, struct ax_groups *ret, struct ax_err *err);
@@ -445,7 +452,7 @@ struct ax_tx_ops {
 	enum ax_status (*workers)(struct ax_tx *tx, struct ax_workers *ret, struct ax_err *err);
 	/* With its groups. */
 	enum ax_status (*worker_delete)(struct ax_tx *tx, const char *name, struct ax_err *err);
-	/* Inserts or sets pool_size, leaves `given`. */
+	/* Inserts or sets pool_size, leaves the rest. */
 	enum ax_status (*worker_group_put)(
 		struct ax_tx *tx, const char *worker, const char *group_key, int64_t pool_size, struct ax_err *err);
 	enum ax_status (*worker_group_get)(struct ax_tx *tx, const char *worker, const char *group_key, bool for_update,
@@ -454,8 +461,13 @@ struct ax_tx_ops {
 	 */
 	enum ax_status (*worker_groups)(
 		struct ax_tx *tx, const char *worker, struct ax_worker_groups *ret, struct ax_err *err);
-	enum ax_status (*worker_group_add_given)(
-		struct ax_tx *tx, const char *worker, const char *group_key, int64_t delta, struct ax_err *err);
+	/* The workers of a group, by name. */
+	enum ax_status (*group_workers)(
+		struct ax_tx *tx, const char *group_key, struct ax_worker_groups *ret, struct ax_err *err);
+	enum ax_status (*worker_group_add_given)(struct ax_tx *tx, const char *worker, const char *group_key,
+		int64_t delta, int64_t long_delta, struct ax_err *err);
+	/* Writes what routing remembers: given_order, turn_order, use_count, use_time. */
+	enum ax_status (*worker_group_routed)(struct ax_tx *tx, const struct ax_worker_group *row, struct ax_err *err);
 	enum ax_status (*worker_group_drop)(
 		struct ax_tx *tx, const char *worker, const char *group_key, struct ax_err *err);
 

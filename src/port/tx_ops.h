@@ -15,14 +15,14 @@
 	OP(task_insert) OP(task_get) OP(task_update) OP(task_advance) OP(task_last_run) OP(tasks_absent) OP(task_delete) \
 	OP(tasks_page) OP(tasks_due) OP(tasks_stuck) OP(tasks_listening) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
 	OP(task_version_get) OP(task_versions) OP(canary_put) OP(canary_get) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
-	OP(run_find) OP(run_update) OP(run_set_due) OP(run_renew) OP(runs_live) OP(runs_live_count) OP(runs_pending) OP(runs_held) OP(runs_claimable) OP(runs_overdue) OP(runs_watched) \
+	OP(run_find) OP(run_update) OP(run_set_due) OP(run_renew) OP(runs_live) OP(runs_live_count) OP(runs_pending) OP(runs_held) OP(run_next_queue) OP(runs_claimable) OP(runs_overdue) OP(runs_watched) \
 	OP(runs_looked) OP(shards) OP(shard_counts) OP(runs_undispatched) OP(runs_undecided) \
 	OP(run_next_deadline) OP(runs_of_worker) OP(runs_to_stop) OP(runs_page) OP(runs_fired) OP(run_counts) \
 	OP(group_waiting) OP(attempt_put) OP(attempt_get) OP(attempts) OP(output_size) OP(output_append) OP(output_cut) \
 	OP(outputs) OP(runs_purge) OP(group_insert) OP(group_get) OP(group_update) OP(group_add_running) \
 	OP(group_delete) OP(groups) OP(group_count_running) OP(worker_put) OP(worker_get) OP(workers) \
 	OP(worker_delete) OP(worker_group_put) OP(worker_group_get) OP(worker_groups) \
-	OP(worker_group_add_given) OP(worker_group_drop) OP(server_put) OP(servers) OP(user_insert) \
+	OP(group_workers) OP(worker_group_add_given) OP(worker_group_routed) OP(worker_group_drop) OP(server_put) OP(servers) OP(user_insert) \
 	OP(user_find) OP(user_count) OP(token_insert) OP(token_find) OP(token_touch) OP(token_delete) \
 	OP(tokens) OP(tokens_expire) OP(audit_append) OP(audit_page) OP(idem_get) OP(idem_put) OP(idem_purge) \
 	OP(event_insert) OP(event_get) OP(event_find) OP(events_page) OP(event_task_insert) OP(event_tasks) OP(events_purge) \
@@ -46,7 +46,7 @@
 #define AX_ARGS_task_get(IN, OUT) IN(I64, id) IN(BOOL, for_update) OUT(TASK, task)
 #define AX_ARGS_task_update(IN, OUT) IN(TASK, task) IN(I64, old_version) IN(I64, old_next)
 #define AX_ARGS_task_advance(IN, OUT) IN(TASK, task) IN(I64, old_next)
-#define AX_ARGS_task_last_run(IN, OUT) IN(I64, id) IN(I64, gid) IN(STATE, state) IN(I64, end_time) IN(I64, absence_time)
+#define AX_ARGS_task_last_run(IN, OUT) IN(TASK, task)
 #define AX_ARGS_tasks_absent(IN, OUT) IN(I64, now) IN(I64, after_id) IN(INT, limit) OUT(TASKS, tasks)
 #define AX_ARGS_task_delete(IN, OUT) IN(I64, id)
 #define AX_ARGS_tasks_page(IN, OUT) IN(TASK_FILTER, f) OUT(TASKS, tasks)
@@ -73,7 +73,12 @@
 #define AX_ARGS_runs_live_count(IN, OUT) IN(I64, task_id) IN(INT, limit) OUT(I64, live) OUT(I64, held)
 #define AX_ARGS_runs_pending(IN, OUT) IN(I64, task_id) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_runs_held(IN, OUT) IN(I64, task_id) IN(INT, limit) OUT(RUNS, runs)
-#define AX_ARGS_runs_claimable(IN, OUT) IN(TEXT, group_key) IN(TEXT, executor_key) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_run_next_queue(IN, OUT)                                                                                \
+	IN(TEXT, group_key) IN(TEXT, executor_key) IN(LANE, lane) IN(TEXT, demand) OUT(RUN, run)
+#define AX_ARGS_runs_claimable(IN, OUT)                                                                                \
+	IN(TEXT, group_key)                                                                                            \
+	IN(TEXT, executor_key)                                                                                         \
+	IN(LANE, lane) IN(TEXT, demand) IN(I64, after_rank) IN(I64, after_gid) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_runs_watched(IN, OUT) IN(I64, until) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_runs_undispatched(IN, OUT)                                                                             \
 	IN(I64, until) IN(I64, after_time) IN(I64, after_gid) IN(INT, limit) OUT(RUNS, runs)
@@ -102,7 +107,7 @@
 #define AX_ARGS_group_insert(IN, OUT) IN(GROUP, group)
 #define AX_ARGS_group_get(IN, OUT) IN(TEXT, group_key) IN(BOOL, for_update) OUT(GROUP, group)
 #define AX_ARGS_group_update(IN, OUT) IN(GROUP, group) IN(I64, old_version)
-#define AX_ARGS_group_add_running(IN, OUT) IN(TEXT, group_key) IN(I64, delta)
+#define AX_ARGS_group_add_running(IN, OUT) IN(TEXT, group_key) IN(I64, delta) IN(I64, long_delta)
 #define AX_ARGS_group_delete(IN, OUT) IN(TEXT, group_key)
 #define AX_ARGS_groups(IN, OUT) OUT(GROUPS, groups)
 #define AX_ARGS_group_count_running(IN, OUT) IN(TEXT, group_key) OUT(I64, n)
@@ -114,7 +119,9 @@
 #define AX_ARGS_worker_group_get(IN, OUT)                                                                              \
 	IN(TEXT, worker) IN(TEXT, group_key) IN(BOOL, for_update) OUT(WORKER_GROUP, row)
 #define AX_ARGS_worker_groups(IN, OUT) IN(TEXT, worker) OUT(WORKER_GROUPS, rows)
-#define AX_ARGS_worker_group_add_given(IN, OUT) IN(TEXT, worker) IN(TEXT, group_key) IN(I64, delta)
+#define AX_ARGS_group_workers(IN, OUT) IN(TEXT, group_key) OUT(WORKER_GROUPS, rows)
+#define AX_ARGS_worker_group_add_given(IN, OUT) IN(TEXT, worker) IN(TEXT, group_key) IN(I64, delta) IN(I64, long_delta)
+#define AX_ARGS_worker_group_routed(IN, OUT) IN(WORKER_GROUP, row)
 #define AX_ARGS_worker_group_drop(IN, OUT) IN(TEXT, worker) IN(TEXT, group_key)
 #define AX_ARGS_server_put(IN, OUT) IN(SERVER, server)
 #define AX_ARGS_servers(IN, OUT) OUT(SERVERS, servers)
@@ -223,6 +230,7 @@
 #define AX_IN_SECRET const char *
 #define AX_IN_STATE enum ax_run_state
 #define AX_IN_KIND enum ax_run_kind
+#define AX_IN_LANE enum ax_run_lane
 #define AX_IN_RULE enum ax_alert_rule
 #define AX_IN_ALERT_FILTER const struct ax_alert_filter *
 #define AX_IN_EVENT const struct ax_event *

@@ -112,6 +112,7 @@ static void show_failure_filter(struct ax_buf *out, const struct ax_failure_filt
 #define SHOW_IN_BOOL(v) show_int(out, v)
 #define SHOW_IN_STATE(v) show_text(out, ax_run_state_name(v))
 #define SHOW_IN_KIND(v) show_int(out, (int)(v))
+#define SHOW_IN_LANE(v) show_int(out, (int)(v))
 #define SHOW_IN_TEXT(v) show_text(out, v)
 #define SHOW_IN_SECRET(v) show_text(out, "***")
 #define SHOW_IN_TASK_FILTER(v) show_task_filter(out, v)

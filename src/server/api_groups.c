@@ -5,11 +5,32 @@
 #include "app/groups.h"
 #include "app/workers.h"
 #include "core/limits.h"
+#include "server/defaults.h"
 #include "server/handlers.h"
 #include "server/render.h"
 #include "server/server.h"
 
+enum { CONTACTS_MAX = 50 };
+
 /* --- groups ------------------------------------------------------------------------------------------------------- */
+
+/* Names of channels and mail addresses, kept with a blank between them. */
+static void read_contacts(struct ax_read *r, struct ax_group *group)
+{
+	json_t *array = ax_read_array(r, "contacts", CONTACTS_MAX), *item;
+	const char *words = "";
+	size_t i;
+	json_array_foreach(array, i, item)
+	{
+		const char *word = json_string_value(item);
+		if (word == NULL || word[0] == '\0' || strchr(word, ' ') != NULL)
+			ax_read_fail(r, "contacts", "contacts holds names of channels and mail addresses");
+		else
+			words = ax_sprintf(r->arena, "%s%s%s", words, i > 0 ? " " : "", word);
+	}
+	if (array != NULL)
+		group->contacts = words;
+}
 
 static void read_group(struct ax_read *r, struct ax_group *group)
 {
@@ -17,7 +38,12 @@ static void read_group(struct ax_read *r, struct ax_group *group)
 	ax_read_int(r, "dispatch_quota", 1, 100000, &group->dispatch_quota);
 	ax_read_int(r, "pool_size", 1, 10000, &group->pool_size);
 	ax_read_bool(r, "paused", &group->paused);
-	ax_read_str(r, "contacts", AX_MESSAGE_MAX, &group->contacts);
+	read_contacts(r, group);
+	ax_read_int(r, "long_share_percent", 1, 100, &group->long_share_percent);
+	ax_read_int(r, "worker_backlog", 0, 30000, &group->worker_backlog);
+	ax_read_json(r, "defaults", AX_PARAM_MAX, &group->defaults);
+	if (group->defaults[0] == '\0')
+		group->defaults = "{}";
 	ax_read_int(r, "late_seconds", 0, 604800, &group->late_seconds);
 	ax_read_int(r, "backlog_limit", 0, 9000, &group->backlog_limit);
 	ax_read_int(r, "backlog_seconds", 10, 86400, &group->backlog_seconds);
@@ -36,22 +62,15 @@ static enum ax_status answer_group(
 
 enum ax_status ax_post_groups(struct ax_call *c, struct ax_err *err)
 {
-	struct ax_group group = {
-		.group_key = "",
-		.title = "",
-		.contacts = "",
-		.dispatch_quota = 200,
-		.pool_size = 50,
-		.late_seconds = AX_LATE_SECONDS,
-		.backlog_limit = AX_BACKLOG_LIMIT,
-		.backlog_seconds = AX_BACKLOG_SECONDS,
-	};
+	struct ax_group group = ax_group_preset("");
 	struct ax_read r;
 	ax_call_body(c, &r, err);
 	ax_read_require(&r, "group_key");
 	ax_read_str(&r, "group_key", AX_KEY_MAX, &group.group_key);
 	read_group(&r, &group);
 	enum ax_status status = ax_read_end(&r);
+	if (status == AX_OK)
+		status = ax_defaults_check(c, group.defaults, err);
 	if (status == AX_OK)
 		status = ax_group_create(c->ctx, &group, &group, err);
 	c->status = 201;
@@ -102,6 +121,8 @@ enum ax_status ax_patch_group(struct ax_call *c, struct ax_err *err)
 	ax_read_int(&r, "version", 1, INT64_MAX, &group.version);
 	read_group(&r, &group);
 	status = ax_read_end(&r);
+	if (status == AX_OK)
+		status = ax_defaults_check(c, group.defaults, err);
 	if (status == AX_OK)
 		status = ax_group_update(c->ctx, &group, &group, err);
 	return status == AX_OK ? answer_group(c, "group.update", &group, before, err) : status;
@@ -182,6 +203,31 @@ enum ax_status ax_post_worker_drain(struct ax_call *c, struct ax_err *err)
 enum ax_status ax_post_worker_resume(struct ax_call *c, struct ax_err *err)
 {
 	return drain(c, false, err);
+}
+
+static enum ax_status disable(struct ax_call *c, bool on, struct ax_err *err)
+{
+	struct ax_read r;
+	const char *reason = "";
+	ax_call_body(c, &r, err);
+	ax_read_str(&r, "reason", 1000, &reason);
+	enum ax_status status = ax_read_end(&r);
+	if (status == AX_OK)
+		status = ax_worker_disable(c->ctx, c->param[0], on, err);
+	if (status == AX_OK)
+		status = ax_call_audit(c, on ? "worker.disable" : "worker.enable",
+			ax_sprintf(&c->arena, "worker:%.64s", c->param[0]), "", "", reason, err);
+	return status == AX_OK ? answer_worker(c, err) : status;
+}
+
+enum ax_status ax_post_worker_disable(struct ax_call *c, struct ax_err *err)
+{
+	return disable(c, true, err);
+}
+
+enum ax_status ax_post_worker_enable(struct ax_call *c, struct ax_err *err)
+{
+	return disable(c, false, err);
 }
 
 enum ax_status ax_delete_worker(struct ax_call *c, struct ax_err *err)

@@ -9,6 +9,7 @@
 #include "core/limits.h"
 #include "core/schedule_text.h"
 #include "core/task_def.h"
+#include "server/defaults.h"
 #include "server/handlers.h"
 #include "server/render.h"
 #include "server/secrets.h"
@@ -57,15 +58,20 @@ static enum ax_status read_new_task(struct ax_call *c, json_t *value, const char
 	struct ax_read r;
 	int state = AX_TASK_ENABLED;
 	*ret_def = ax_def_preset();
+	const char *group_key = json_string_value(json_object_get(value, "group_key"));
+	enum ax_status status = ax_defaults_take(c, group_key != NULL ? group_key : ret_def->group_key, ret_def, err);
+	if (status != AX_OK)
+		return status;
 	ax_read_begin(&r, value, path, &c->arena, err);
 	ax_read_require(&r, "task_name");
-	ax_read_require(&r, "executor_key");
+	if (ret_def->executor_key[0] == '\0')
+		ax_read_require(&r, "executor_key");
 	ax_read_def(&r, ret_def);
 	if (ret_def->task_type == AX_TASK_SCHEDULED && ret_def->upstreams[0] == '\0')
 		ax_read_require(&r, "cron_expr");
 	ax_read_word(&r, "status", states, &state);
 	*ret_status = (enum ax_task_status)state;
-	enum ax_status status = ax_read_end(&r);
+	status = ax_read_end(&r);
 	return status == AX_OK ? ax_check_def_param(c, ret_def, path, err) : status;
 }
 

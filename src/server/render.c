@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "app/runs.h"
+#include "app/claim.h"
+#include "app/worker_seen.h"
 #include "base/num.h"
+#include "core/duration.h"
 #include "core/limits.h"
 #include "core/schedule_text.h"
 #include "core/task_def.h"
@@ -83,28 +85,34 @@ enum ax_status ax_offers_read(struct ax_call *c, struct ax_offers *ret, struct a
 	return status;
 }
 
-static bool has_word(const char *words, const char *word)
+static bool serves(const struct ax_offers *offers, const struct ax_worker *worker, const char *group_key)
 {
-	size_t len = strlen(word);
-	for (const char *at = words; (at = strstr(at, word)) != NULL; at += len)
-		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
+	for (int i = 0; i < offers->groups.n; i++)
+		if (strcmp(offers->groups.at[i].worker, worker->name) == 0 &&
+			strcmp(offers->groups.at[i].group_key, group_key) == 0)
 			return true;
 	return false;
 }
 
-static bool is_offered(const struct ax_offers *offers, const struct ax_task_def *def)
+/* What no worker has that the task needs; NULL = one has all. */
+static const char *find_lack(struct ax_arena *arena, const struct ax_offers *offers, const struct ax_task_def *def)
 {
+	bool offered = false;
 	for (int i = 0; i < offers->workers.n; i++) {
 		const struct ax_worker *worker = &offers->workers.at[i];
 		if (strcmp(ax_worker_state(worker, offers->now), "online") != 0 ||
-			!has_word(worker->executors, def->executor_key))
+			!ax_worker_offers(worker->executors, def->executor_key) ||
+			!serves(offers, worker, def->group_key))
 			continue;
-		for (int g = 0; g < offers->groups.n; g++)
-			if (strcmp(offers->groups.at[g].worker, worker->name) == 0 &&
-				strcmp(offers->groups.at[g].group_key, def->group_key) == 0)
-				return true;
+		offered = true;
+		if (ax_worker_suits(worker, def->executor_key, ax_route_demand(def)))
+			return NULL;
 	}
-	return false;
+	if (!offered)
+		return ax_sprintf(
+			arena, "no worker offers executor `%s` in group `%s`", def->executor_key, def->group_key);
+	return ax_sprintf(arena, "no worker that offers executor `%s` in group `%s` has the tags %s", def->executor_key,
+		def->group_key, def->route_tags);
 }
 
 static void render_schedule(struct ax_call *c, const struct ax_task_def *def, const struct ax_offers *offers)
@@ -121,10 +129,9 @@ static void render_schedule(struct ax_call *c, const struct ax_task_def *def, co
 		ax_schedule_describe(&schedule, &text);
 	ax_json_word(json, "schedule_text", text.data);
 	ax_json_arr(json, "warnings");
-	if (!is_offered(offers, def))
-		ax_json_str(json, NULL,
-			ax_sprintf(&c->arena, "no worker offers executor `%s` in group `%s`", def->executor_key,
-				def->group_key));
+	const char *lack = find_lack(&c->arena, offers, def);
+	if (lack != NULL)
+		ax_json_str(json, NULL, lack);
 	unsigned warnings = scheduled ? ax_schedule_warnings(&schedule) : 0;
 	for (unsigned bit = 1; bit <= AX_WARN_INTERVAL_HOURS; bit <<= 1) {
 		if ((warnings & bit) == 0)
@@ -135,6 +142,24 @@ static void render_schedule(struct ax_call *c, const struct ax_task_def *def, co
 	}
 	ax_json_arr_end(json);
 	ax_buf_done(&text);
+}
+
+/* What the task's runs took of late, and the lane that a run made now goes to. */
+static void render_durations(struct ax_json *json, const struct ax_task *task)
+{
+	static const struct {
+		const char *key;
+		int percent;
+	} shown[] = { { "duration_p50_ms", 50 }, { "duration_p90_ms", 90 } };
+	for (size_t i = 0; i < AX_COUNT(shown); i++) {
+		int64_t ms = ax_durations_quantile(task->durations, shown[i].percent);
+		if (ms >= 0)
+			ax_json_int(json, shown[i].key, ms);
+		else
+			ax_json_null(json, shown[i].key);
+	}
+	ax_json_str(json, "next_lane",
+		ax_lane_name(ax_lane_choose(task->def.lane, ax_durations_quantile(task->durations, 90))));
 }
 
 void ax_render_task(struct ax_call *c, const char *key, const struct ax_task *task, const struct ax_offers *offers)
@@ -162,6 +187,7 @@ void ax_render_task(struct ax_call *c, const char *key, const struct ax_task *ta
 		ax_json_int(json, "end_time", task->last_run_end_time);
 		ax_json_obj_end(json);
 	}
+	render_durations(json, task);
 	render_schedule(c, &task->def, offers);
 	ax_json_obj_end(json);
 }
@@ -319,6 +345,7 @@ enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run
 	ax_json_word(json, "waiting_for", waiting_for);
 	render_times(json, run);
 	ax_json_int(json, "priority", run->priority);
+	ax_json_str(json, "lane", ax_lane_name(run->lane));
 	ax_json_int(json, "attempt", ax_run_attempt(run));
 	ax_json_int(json, "fence", run->fence);
 	ax_json_int(json, "retry_times", run->retry_times);
@@ -494,6 +521,18 @@ void ax_render_output(struct ax_json *json, const struct ax_output *output)
 
 /* --- groups, workers, tokens -------------------------------------------------------------------------------------- */
 
+static void render_words(struct ax_json *json, const char *key, const char *words)
+{
+	ax_json_arr(json, key);
+	for (const char *at = words; *at != '\0';) {
+		size_t len = strcspn(at, " ");
+		ax_json_strn(json, NULL, at, len);
+		at += len;
+		at += strspn(at, " ");
+	}
+	ax_json_arr_end(json);
+}
+
 enum ax_status ax_render_group(struct ax_call *c, const struct ax_group *group, struct ax_err *err)
 {
 	int64_t waiting;
@@ -507,11 +546,15 @@ enum ax_status ax_render_group(struct ax_call *c, const struct ax_group *group, 
 	ax_json_int(json, "dispatch_quota", group->dispatch_quota);
 	ax_json_int(json, "pool_size", group->pool_size);
 	ax_json_bool(json, "paused", group->paused);
-	ax_json_str(json, "contacts", group->contacts);
+	render_words(json, "contacts", group->contacts);
 	ax_json_int(json, "late_seconds", group->late_seconds);
 	ax_json_int(json, "backlog_limit", group->backlog_limit);
 	ax_json_int(json, "backlog_seconds", group->backlog_seconds);
+	ax_json_int(json, "long_share_percent", group->long_share_percent);
+	ax_json_int(json, "worker_backlog", group->worker_backlog);
+	ax_json_raw(json, "defaults", group->defaults);
 	ax_json_int(json, "running", group->running);
+	ax_json_int(json, "running_long", group->running_long);
 	ax_json_int(json, "waiting", waiting);
 	ax_json_int(json, "version", group->version);
 	ax_json_int(json, "create_time", group->create_time);
@@ -526,19 +569,7 @@ const char *ax_worker_state(const struct ax_worker *worker, int64_t now)
 		return "left";
 	if (now - worker->seen_time >= AX_LEASE_MS)
 		return "offline";
-	return worker->status == AX_WORKER_DRAINING ? "draining" : "online";
-}
-
-static void render_words(struct ax_json *json, const char *key, const char *words)
-{
-	ax_json_arr(json, key);
-	for (const char *at = words; *at != '\0';) {
-		size_t len = strcspn(at, " ");
-		ax_json_strn(json, NULL, at, len);
-		at += len;
-		at += strspn(at, " ");
-	}
-	ax_json_arr_end(json);
+	return worker->disabled ? "disabled" : worker->status == AX_WORKER_DRAINING ? "draining" : "online";
 }
 
 void ax_render_worker(struct ax_call *c, const struct ax_worker *worker, const struct ax_worker_groups *groups)
@@ -547,6 +578,7 @@ void ax_render_worker(struct ax_call *c, const struct ax_worker *worker, const s
 	ax_json_obj(json, NULL);
 	ax_json_str(json, "worker", worker->name);
 	ax_json_str(json, "state", ax_worker_state(worker, c->now));
+	ax_json_bool(json, "disabled", worker->disabled);
 	ax_json_str(json, "incarnation", worker->incarnation);
 	ax_json_str(json, "version", worker->version);
 	ax_json_str(json, "address", worker->address);
@@ -559,6 +591,7 @@ void ax_render_worker(struct ax_call *c, const struct ax_worker *worker, const s
 		ax_json_str(json, "group_key", g->group_key);
 		ax_json_int(json, "pool_size", g->pool_size);
 		ax_json_int(json, "given", g->given);
+		ax_json_int(json, "given_long", g->given_long);
 		ax_json_obj_end(json);
 	}
 	ax_json_arr_end(json);

@@ -77,7 +77,6 @@ static enum ax_status read_groups(struct ax_call *c, json_t *items, struct ax_re
 		groups[i] = (struct ax_worker_group){ .worker = reg->worker.name, .group_key = "" };
 		ax_read_require(&item, "group");
 		ax_read_str(&item, "group", AX_KEY_MAX, &groups[i].group_key);
-		ax_read_require(&item, "pool_size");
 		ax_read_int(&item, "pool_size", 1, 10000, &groups[i].pool_size);
 		enum ax_status status = ax_read_end(&item);
 		if (status != AX_OK)
@@ -294,6 +293,9 @@ static void write_order(struct ax_json *json, const struct ax_order *order)
 	ax_json_int(json, "attempt", ax_run_attempt(run));
 	ax_json_int(json, "fence", run->fence);
 	ax_json_int(json, "priority", run->priority);
+	ax_json_int(json, "rank", run->rank);
+	ax_json_str(json, "lane", ax_lane_name(run->lane));
+	ax_json_int(json, "long_share_percent", order->long_share_percent);
 	ax_json_int(json, "trigger_ms", run->trigger_time);
 	ax_json_str(json, "kind", ax_kind_name(run->kind));
 	ax_json_int(json, "timeout_s", def->timeout_seconds);
@@ -339,6 +341,14 @@ void ax_worker_write_registered(struct ax_call *c, const struct ax_registration 
 	ax_json_int(json, "start_within_ms", AX_START_WITHIN_MS);
 	ax_json_int(json, "unreachable_ms", AX_UNREACHABLE_MS);
 	ax_json_str(json, "server", c->server->threads.server_name);
+	ax_json_arr(json, "groups");
+	for (int i = 0; i < reg->n_groups; i++) {
+		ax_json_obj(json, NULL);
+		ax_json_str(json, "group", reg->groups[i].group_key);
+		ax_json_int(json, "pool_size", reg->groups[i].pool_size);
+		ax_json_obj_end(json);
+	}
+	ax_json_arr_end(json);
 	write_stops(json, reg->stops, reg->n_stops);
 	ax_json_obj_end(json);
 }

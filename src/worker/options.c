@@ -16,7 +16,7 @@ static const char help[] =
 	"\n"
 	"  --server URL[,URL…]    servers, all of which are polled                       AX_SERVER\n"
 	"  --token-file FILE      worker token (axctl worker token)                      AX_TOKEN_FILE\n"
-	"  --groups G[:POOL],…    groups, and how many runs of each execute at once (default:50)\n"
+	"  --groups G[:POOL],…    groups, and how many runs of each execute at once (default; its own size)\n"
 	"                                                                                AX_GROUPS\n"
 	"  --state DIR            results and running tasks are kept here (/var/lib/ax-worker)\n"
 	"                                                                                AX_STATE\n"

@@ -6,7 +6,7 @@ import stat
 import pytest
 
 GROUP = {"group_key": "ops", "title": "Betrieb", "dispatch_quota": 200, "pool_size": 50, "paused": False,
-         "contacts": "", "running": 1, "waiting": 2, "version": 4, "create_time": 1764451200000}
+         "contacts": [], "running": 1, "waiting": 2, "version": 4, "create_time": 1764451200000}
 WORKER = {"worker": "w1", "state": "online", "version": "0.1.0", "address": "127.0.0.1",
           "groups": [{"group_key": "ops", "pool_size": 50, "given": 3}], "executors": ["exec", "http"], "tags": {},
           "seen_time": 1764451200000}
@@ -20,9 +20,15 @@ def test_groups(server, axctl):
     server.on("DELETE", "/groups/ops", (204, None))
     assert "Betrieb" in axctl("group", "list").out
     assert "create_time        2025-11-29T21:20:00Z" in axctl("group", "show", "ops").out
-    axctl("group", "create", "ops", "--quota", 10, "--pool-size", 5, "--title", "T", "--contacts", "a@b")
+    axctl("group", "create", "ops", "--quota", 10, "--pool-size", 5, "--title", "T", "--contacts", "a@b,mails")
     assert server.requests[-1].body == {"group_key": "ops", "dispatch_quota": 10, "pool_size": 5, "title": "T",
-                                        "contacts": "a@b"}
+                                        "contacts": ["a@b", "mails"]}
+    axctl("group", "update", "ops", "--long-share", 20, "--worker-backlog", 0, "--defaults", '{"retry_count": 1}',
+          "--contacts", "")
+    assert server.requests[-1].body == {"long_share_percent": 20, "worker_backlog": 0, "defaults": {"retry_count": 1},
+                                        "contacts": [], "version": 4}
+    axctl("group", "update", "ops", "--defaults", "{", code=2)
+    axctl("group", "update", "ops", "--long-share", 0, code=2)
     axctl("group", "update", "ops", "--late", 0, "--backlog-limit", 7, "--backlog-seconds", 60)
     assert server.requests[-1].body == {"late_seconds": 0, "backlog_limit": 7, "backlog_seconds": 60, "version": 4}
     axctl("group", "update", "ops", "--quota", 20)
@@ -43,6 +49,8 @@ def test_workers(server, axctl):
     server.on("GET", "/workers/w1", WORKER)
     for verb, method in (("drain", "POST"), ("resume", "POST")):
         server.on(method, f"/workers/w1/{verb}", WORKER)
+    for verb in ("disable", "enable"):
+        server.on("POST", f"/workers/w1/{verb}", WORKER)
     server.on("DELETE", "/workers/w1", (204, None))
     out = axctl("worker", "list").out
     assert "ops 3/50" in out and "exec http" in out and "online" in out
@@ -51,6 +59,10 @@ def test_workers(server, axctl):
         assert "w1" in axctl("worker", verb, "w1").out
     assert [(r.method, r.path) for r in server.requests[-3:]] == [
         ("POST", "/workers/w1/drain"), ("POST", "/workers/w1/resume"), ("DELETE", "/workers/w1")]
+    assert "until it is enabled" in axctl("worker", "disable", "w1", "--reason", "bad disk").out
+    assert (server.requests[-1].path, server.requests[-1].body) == ("/workers/w1/disable", {"reason": "bad disk"})
+    axctl("worker", "enable", "w1")
+    assert (server.requests[-1].path, server.requests[-1].body) == ("/workers/w1/enable", {})
 
 
 def test_worker_token(server, axctl, tmp_path):

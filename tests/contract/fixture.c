@@ -102,7 +102,9 @@ void fill_row(const struct ax_row_type *type, struct ax_arena *arena, int seed, 
 
 struct ax_task plain_task(const char *group_key, const char *task_name)
 {
-	struct ax_task task = { .def = ax_def_preset(), .status = AX_TASK_ENABLED, .version = 1, .updated_by = "" };
+	struct ax_task task = {
+		.def = ax_def_preset(), .status = AX_TASK_ENABLED, .version = 1, .updated_by = "", .durations = ""
+	};
 	task.def.group_key = group_key;
 	task.def.task_name = task_name;
 	task.def.cron_expr = "@hourly";
@@ -134,10 +136,12 @@ struct ax_run plain_run(int64_t gid, int64_t task_id)
 		.params = "",
 		.trace_id = "",
 		.progress_msg = "",
+		.lane = AX_RUN_LANE_SHORT,
+		.demand = "",
 	};
 }
 
 struct ax_group plain_group(const char *key)
 {
-	return (struct ax_group){ .group_key = key, .title = "", .contacts = "", .version = 1 };
+	return (struct ax_group){ .group_key = key, .title = "", .contacts = "", .defaults = "{}", .version = 1 };
 }

@@ -158,6 +158,7 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	struct ax_run_filter page = { .limit = 20, .scan_limit = 200 },
 			     live = { .live = true, .limit = 20, .scan_limit = 200 };
 	struct ax_run_filter of_task = { .task_id = 1, .limit = 20, .scan_limit = 200 }, live_of_task = of_task;
+	struct ax_worker_groups parts;
 	struct ax_failures failures;
 	struct ax_failure failure;
 	struct ax_run_filter of_parent = { .parent = NEW, .limit = 20, .scan_limit = 200 };
@@ -170,7 +171,7 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(tasks_stuck, 10, &tasks);
 	OK(task_get, 1, true, &task);
 	OK(task_advance, &task, task.next_trigger_time);
-	OK(task_last_run, 1, 5, AX_RUN_SUCCESS, 5, 5);
+	OK(task_last_run, &task);
 	OK(tasks_absent, 5, 0, 20, &tasks);
 	OK(run_insert, &run);
 	OK(run_get, run.gid, true, &run);
@@ -179,7 +180,8 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(runs_live_count, 1, 20, &number, &held);
 	OK(runs_pending, 1, 20, &runs);
 	OK(runs_held, 1, 20, &runs);
-	OK(runs_claimable, "g", "x", 20, &runs);
+	OK(run_next_queue, "g", "", AX_RUN_LANE_AUTO, "", &run);
+	OK(runs_claimable, "g", "x", AX_RUN_LANE_SHORT, "", INT64_MIN, 0, 20, &runs);
 	OK(runs_undispatched, 100, 0, 0, 20, &runs);
 	OK(runs_undecided, 1, 20, &runs);
 	OK(runs_looked, 1, 20, &runs);
@@ -203,8 +205,10 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(run_renew, run.gid, 1, 5, 6);
 	run.status = AX_RUN_SUCCESS;
 	OK(run_update, &run, 2);
-	OK(group_add_running, "g", 1);
-	OK(worker_group_add_given, "w1", "g", 1);
+	OK(group_add_running, "g", 1, 0);
+	OK(worker_group_add_given, "w1", "g", 1, 0);
+	OK(group_workers, "g", &parts);
+	OK(worker_group_routed, &parts.at[0]);
 	OK(group_waiting, "g", &number);
 	OK(group_count_running, "g", &number);
 	OK(runs_page, &page, &runs, &number);

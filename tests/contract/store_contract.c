@@ -207,7 +207,7 @@ static void mix(const struct ax_row_type *type, const void *old, const void *new
 TX_TEST(test_task_update)
 {
 	static const char *const kept[] = { "id", "create_time", "last_run_gid", "last_run_status", "last_run_end_time",
-		NULL };
+		"durations", NULL };
 	struct ax_task old = plain_task("g", "a"), new, wanted, out;
 	old.last_run_gid = 77;
 	old.next_trigger_time = 500;
@@ -280,15 +280,16 @@ TX_TEST(test_task_advance_and_last_run)
 	wanted.exhausted = true;
 	OK(task_get, task.id, false, &out);
 	ASSERT_SAME(ax_task_row, wanted, out);
-	OK(task_last_run, task.id, 5, AX_RUN_FAILED, 300, 200);
-	wanted.last_run_gid = 5;
-	wanted.last_run_status = AX_RUN_FAILED;
-	wanted.last_run_end_time = 300;
-	wanted.absence_time = 200;
+	task.last_run_gid = wanted.last_run_gid = 5;
+	task.last_run_status = wanted.last_run_status = AX_RUN_FAILED;
+	task.last_run_end_time = wanted.last_run_end_time = 300;
+	task.absence_time = wanted.absence_time = 200;
+	task.durations = wanted.durations = "0102";
+	OK(task_last_run, &task);
 	OK(task_get, task.id, false, &out);
 	ASSERT_SAME(ax_task_row, wanted, out);
-	GIVES(AX_NOT_FOUND, task_last_run, 99, 5, AX_RUN_FAILED, 300, 200);
 	task.id = 99;
+	GIVES(AX_NOT_FOUND, task_last_run, &task);
 	GIVES(AX_NOT_FOUND, task_advance, &task, 200);
 }
 
@@ -510,7 +511,8 @@ TX_TEST(test_run_update)
 {
 	static const char *const kept[] = { "gid", "task_id", "kind", "fire_key", "shard", "spread", "parent",
 		"failed_only", "group_key", "executor_key", "version", "batch", "trigger_time", "create_time", "rank",
-		"priority", "params", "trace_id", "rerun_of", "made_up", "backfill_id", "must_end_time", NULL };
+		"priority", "params", "trace_id", "rerun_of", "made_up", "backfill_id", "must_end_time", "lane",
+		"demand", NULL };
 	struct ax_run old = plain_run(10, 1), new, wanted, out;
 	old.rev = 6;
 	OK(run_insert, &old);
@@ -678,13 +680,23 @@ TX_TEST(test_runs_are_claimed_by_rank)
 		run.status = rows[i].status;
 		OK(run_insert, &run);
 	}
-	OK(runs_claimable, "g", "x", 100, &runs);
+	OK(runs_claimable, "g", "x", AX_RUN_LANE_SHORT, "", INT64_MIN, 0, 100, &runs);
 	ASSERT_GIDS(runs, 2, 9, 1, 3);
-	OK(runs_claimable, "g", "x", 3, &runs);
+	OK(runs_claimable, "g", "x", AX_RUN_LANE_SHORT, "", INT64_MIN, 0, 3, &runs);
 	ASSERT_GIDS(runs, 2, 9, 1);
-	OK(runs_claimable, "g", "x", 0, &runs);
+	OK(runs_claimable, "g", "x", AX_RUN_LANE_SHORT, "", 200, 9, 3, &runs);
+	ASSERT_GIDS(runs, 1, 3);
+	OK(runs_claimable, "g", "x", AX_RUN_LANE_SHORT, "", 300, 1, 3, &runs);
+	ASSERT_GIDS(runs, 3);
+	OK(runs_claimable, "g", "x", AX_RUN_LANE_SHORT, "", 300, INT64_MAX, 3, &runs);
 	assert_int_equal(runs.n, 0);
-	OK(runs_claimable, "g", "z", 10, &runs);
+	OK(runs_claimable, "g", "x", AX_RUN_LANE_SHORT, "", INT64_MIN, 0, 0, &runs);
+	assert_int_equal(runs.n, 0);
+	OK(runs_claimable, "g", "x", AX_RUN_LANE_LONG, "", INT64_MIN, 0, 10, &runs);
+	assert_int_equal(runs.n, 0);
+	OK(runs_claimable, "g", "x", AX_RUN_LANE_SHORT, "{}", INT64_MIN, 0, 10, &runs);
+	assert_int_equal(runs.n, 0);
+	OK(runs_claimable, "g", "z", AX_RUN_LANE_SHORT, "", INT64_MIN, 0, 10, &runs);
 	assert_int_equal(runs.n, 0);
 	OK(group_waiting, "g", &n);
 	assert_int_equal(n, 7);
@@ -694,8 +706,45 @@ TX_TEST(test_runs_are_claimed_by_rank)
 	OK(run_get, 2, true, &run);
 	run.status = AX_RUN_DISPATCHED;
 	OK(run_update, &run, 0);
-	OK(runs_claimable, "g", "x", 1, &runs);
+	OK(runs_claimable, "g", "x", AX_RUN_LANE_SHORT, "", INT64_MIN, 0, 1, &runs);
 	ASSERT_GIDS(runs, 9);
+}
+
+TX_TEST(test_each_executor_lane_and_demand_has_its_queue)
+{
+	static const struct {
+		int64_t rank;
+		const char *group, *executor;
+		enum ax_run_lane lane;
+		const char *demand;
+		enum ax_hold hold;
+	} rows[] = {
+		{ 10, "g", "x", AX_RUN_LANE_LONG, "", AX_HOLD_NONE },               /* 1 */
+		{ 20, "g", "x", AX_RUN_LANE_SHORT, "{\"a\":\"1\"}", AX_HOLD_NONE }, /* 2 */
+		{ 30, "g", "x", AX_RUN_LANE_SHORT, "", AX_HOLD_NONE },              /* 3 */
+		{ 5, "g", "x", AX_RUN_LANE_SHORT, "", AX_HOLD_NONE },               /* 4 */
+		{ 1, "g", "a", AX_RUN_LANE_LONG, "{}", AX_HOLD_NONE },              /* 5 */
+		{ 1, "g", "z", AX_RUN_LANE_SHORT, "", AX_HOLD_PAUSED },             /* 6 */
+		{ 1, "h", "x", AX_RUN_LANE_SHORT, "", AX_HOLD_NONE },               /* 7 */
+	};
+	static const int64_t heads[] = { 5, 4, 2, 1 };
+	for (size_t i = 0; i < AX_COUNT(rows); i++) {
+		struct ax_run run = plain_run((int64_t)i + 1, 1);
+		run.rank = rows[i].rank;
+		run.group_key = rows[i].group;
+		run.executor_key = rows[i].executor;
+		run.lane = rows[i].lane;
+		run.demand = rows[i].demand;
+		run.hold = rows[i].hold;
+		OK(run_insert, &run);
+	}
+	struct ax_run head = { .executor_key = "", .demand = "" };
+	for (size_t i = 0; i < AX_COUNT(heads); i++) {
+		OK(run_next_queue, "g", head.executor_key, head.lane, head.demand, &head);
+		assert_int_equal(head.gid, heads[i]);
+	}
+	GIVES(AX_NOT_FOUND, run_next_queue, "g", head.executor_key, head.lane, head.demand, &head);
+	GIVES(AX_NOT_FOUND, run_next_queue, "none", "", AX_RUN_LANE_AUTO, "", &head);
 }
 
 TX_TEST(test_overdue_runs)
@@ -1504,7 +1553,7 @@ TX_TEST(test_failure_spread_and_hours)
 
 TX_TEST(test_groups)
 {
-	static const char *const kept[] = { "group_key", "running", "create_time", NULL };
+	static const char *const kept[] = { "group_key", "running", "running_long", "create_time", NULL };
 	struct ax_group old = plain_group("g"), new, wanted, out;
 	struct ax_groups list;
 	old.running = 3;
@@ -1522,8 +1571,9 @@ TX_TEST(test_groups)
 	OK(group_get, "g", true, &out);
 	ASSERT_SAME(ax_group_row, wanted, out);
 	assert_int_equal(out.running, 3);
-	OK(group_add_running, "g", 2);
-	OK(group_add_running, "g", -5);
+	assert_int_equal(out.running_long, 0);
+	OK(group_add_running, "g", 2, 1);
+	OK(group_add_running, "g", -5, 0);
 	OK(group_get, "g", false, &out);
 	assert_int_equal(out.running, 0);
 	OK(groups, &list);
@@ -1531,7 +1581,7 @@ TX_TEST(test_groups)
 	assert_string_equal(list.at[0].group_key, "a");
 	new.group_key = "none";
 	GIVES(AX_NOT_FOUND, group_update, &new, 1);
-	GIVES(AX_NOT_FOUND, group_add_running, "none", 1);
+	GIVES(AX_NOT_FOUND, group_add_running, "none", 1, 0);
 	GIVES(AX_NOT_FOUND, group_get, "none", true, &out);
 	GIVES(AX_NOT_FOUND, group_delete, "none");
 }
@@ -1559,14 +1609,23 @@ static enum ax_status take_too_much_of_a_group(struct ax_tx *tx, void *arg, stru
 	struct ax_group group = plain_group("g");
 	group.running = 1;
 	enum ax_status status = tx->ops->group_insert(tx, &group, err);
-	return status == AX_OK ? tx->ops->group_add_running(tx, "g", -2, err) : status;
+	return status == AX_OK ? tx->ops->group_add_running(tx, "g", -2, 0, err) : status;
 }
 
 static enum ax_status take_too_much_of_a_worker(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	(void)arg;
 	enum ax_status status = tx->ops->worker_group_put(tx, "w", "g", 1, err);
-	return status == AX_OK ? tx->ops->worker_group_add_given(tx, "w", "g", -1, err) : status;
+	return status == AX_OK ? tx->ops->worker_group_add_given(tx, "w", "g", -1, 0, err) : status;
+}
+
+static enum ax_status take_too_many_long(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	(void)arg;
+	struct ax_group group = plain_group("g");
+	group.running = 1;
+	enum ax_status status = tx->ops->group_insert(tx, &group, err);
+	return status == AX_OK ? tx->ops->group_add_running(tx, "g", 0, -1, err) : status;
 }
 
 static enum ax_status insert_broken_task(struct ax_tx *tx, void *arg, struct ax_err *err)
@@ -1580,6 +1639,7 @@ static void test_counters_and_checks(void **state)
 	struct fixture *f = *state;
 	expect_end(f, AX_BROKEN, take_too_much_of_a_group, NULL);
 	expect_end(f, AX_BROKEN, take_too_much_of_a_worker, NULL);
+	expect_end(f, AX_BROKEN, take_too_many_long, NULL);
 	struct ax_task task = plain_task("g", "a");
 	task.def.priority = 11;
 	expect_end(f, AX_BROKEN, insert_broken_task, &task);
@@ -1610,20 +1670,36 @@ TX_TEST(test_workers)
 	OK(workers, &list);
 	assert_int_equal(list.n, 3);
 	assert_string_equal(list.at[0].name, "a");
-	OK(worker_group_add_given, "a", "g", 3);
+	OK(worker_group_add_given, "a", "g", 3, 2);
+	row = (struct ax_worker_group){ "a", "g", .given = 99, .given_order = 4, .turn_order = 3, .use_count = 2,
+		.use_time = 1 };
+	OK(worker_group_routed, &row);
 	OK(worker_group_put, "a", "g", 9);
 	OK(worker_group_get, "a", "g", true, &row);
 	assert_string_equal(row.worker, "a");
 	assert_int_equal(row.pool_size, 9);
 	assert_int_equal(row.given, 3);
-	OK(worker_group_add_given, "a", "g", -3);
+	assert_int_equal(row.given_long, 2);
+	assert_int_equal(row.given_order, 4);
+	assert_int_equal(row.turn_order, 3);
+	assert_int_equal(row.use_count, 2);
+	assert_int_equal(row.use_time, 1);
+	OK(group_workers, "g", &rows);
+	assert_int_equal(rows.n, 3);
+	assert_string_equal(rows.at[0].worker, "a");
+	assert_int_equal(rows.at[0].given, 3);
+	assert_string_equal(rows.at[2].worker, "c");
+	OK(group_workers, "none", &rows);
+	assert_int_equal(rows.n, 0);
+	OK(worker_group_add_given, "a", "g", -3, -2);
 	OK(worker_groups, "a", &rows);
 	assert_int_equal(rows.n, 2);
 	assert_string_equal(rows.at[0].group_key, "g");
 	OK(worker_group_drop, "a", "g");
 	GIVES(AX_NOT_FOUND, worker_group_drop, "a", "g");
 	GIVES(AX_NOT_FOUND, worker_group_get, "a", "g", true, &row);
-	GIVES(AX_NOT_FOUND, worker_group_add_given, "a", "g", 1);
+	GIVES(AX_NOT_FOUND, worker_group_add_given, "a", "g", 1, 0);
+	GIVES(AX_NOT_FOUND, worker_group_routed, &row);
 	OK(worker_groups, NULL, &rows);
 	assert_int_equal(rows.n, 5);
 	assert_string_equal(rows.at[0].worker, "a");
@@ -2351,7 +2427,7 @@ static void check_everything(struct ax_tx *tx, struct ax_err *err)
 	OK(tasks_due, 100, 10, &tasks);
 	ASSERT_IDS(tasks, 1);
 	assert_string_equal(tasks.at[0].def.task_name, "a");
-	OK(runs_claimable, "g", "x", 10, &runs);
+	OK(runs_claimable, "g", "x", AX_RUN_LANE_SHORT, "", INT64_MIN, 0, 10, &runs);
 	ASSERT_GIDS(runs, 10);
 	assert_int_equal(runs.at[0].rev, 0);
 	GIVES(AX_NOT_FOUND, run_get, 11, false, &run);
@@ -2378,8 +2454,8 @@ static enum ax_status change_everything(struct ax_tx *tx, void *arg, struct ax_e
 		run.status = i < 2 ? AX_RUN_RUNNING : AX_RUN_SUCCESS;
 		run.end_time = i < 2 ? 0 : 5;
 		OK(run_update, &run, i);
-		OK(group_add_running, "g", 1);
-		OK(worker_group_add_given, "w", "g", 1);
+		OK(group_add_running, "g", 1, 1);
+		OK(worker_group_add_given, "w", "g", 1, 1);
 	}
 	OK(task_get, 1, true, &task);
 	task.def.task_name = "renamed";
@@ -2407,7 +2483,8 @@ static enum ax_status change_everything(struct ax_tx *tx, void *arg, struct ax_e
 			.result = "",
 			.params = "",
 			.trace_id = "",
-			.progress_msg = "" });
+			.progress_msg = "",
+			.demand = "" });
 	return *(enum ax_status *)arg == AX_OK ? AX_OK : ax_fail(err, *(enum ax_status *)arg, "", "wanted");
 }
 
@@ -2462,7 +2539,7 @@ static enum ax_status write_a_little(struct ax_tx *tx, void *arg, struct ax_err 
 	if (status == AX_OK)
 		status = tx->ops->run_insert(tx, &run, err);
 	if (status == AX_OK)
-		status = tx->ops->group_add_running(tx, "g", 1, err);
+		status = tx->ops->group_add_running(tx, "g", 1, 0, err);
 	run.status = AX_RUN_DISPATCHED;
 	if (status == AX_OK)
 		status = tx->ops->run_update(tx, &run, 0, err);
@@ -2548,6 +2625,7 @@ int main(int argc, char **argv)
 		TEST(test_run_renew),
 		TEST(test_lists_of_a_task),
 		TEST(test_runs_are_claimed_by_rank),
+		TEST(test_each_executor_lane_and_demand_has_its_queue),
 		TEST(test_overdue_runs),
 		TEST(test_run_set_due),
 		TEST(test_runs_watched),

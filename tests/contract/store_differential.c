@@ -218,6 +218,7 @@ static const void *random_failure_filter(struct dice *dice, struct ax_arena *are
 #define random_BOOL(dice, name) (roll(dice, 2) == 1)
 #define random_TEXT(dice, name) or_null(dice, this_op, name, random_text(dice, name))
 #define random_SECRET(dice, name) random_text(dice, name)
+#define random_LANE(dice, name) (enum ax_run_lane)(1 + roll(dice, 2))
 #define random_KIND(dice, name) (enum ax_run_kind)(1 + roll(dice, 2))
 #define random_TASK_FILTER(dice, name) random_task_filter(dice, tx->arena)
 #define random_RUN_FILTER(dice, name) random_run_filter(dice, tx->arena)

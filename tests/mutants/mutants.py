@@ -18,7 +18,7 @@ OVERLAP, SCHEDULE_NEXT = "src/app/overlap.c", "src/app/schedule_next.c"
 FAILURES = "src/app/failures.c"
 ALERTS, ALERT_RULES, DELIVER = "src/app/alerts.c", "src/app/alert_rules.c", "src/app/deliver.c"
 INGEST, TASKS, TICK = "src/app/ingest.c", "src/app/tasks.c", "src/app/tick.c"
-FSM, GID = "src/core/run_fsm.c", "src/core/gid.c"
+FSM, GID, ROOM = "src/core/run_fsm.c", "src/core/gid.c", "src/core/room.c"
 
 MUTANTS = [
     # ---- one fence, one execution; results only under it
@@ -42,8 +42,7 @@ MUTANTS = [
     mutant("quota-not-taken", "a claim takes a place",
            (CHANGE, "if (status == AX_OK && (step.effects & AX_FX_TAKE))", "if (false)")),
     mutant("quota-not-asked", "a claim gives no more than the group's quota leaves",
-           (DISPATCH, "AX_MIN(AX_MIN(room, group.dispatch_quota - group.running), (int64_t)AX_BATCH)",
-            "AX_MIN(room, (int64_t)AX_BATCH)")),
+           (ROOM, "room(group->dispatch_quota, group->running,", "room(group->dispatch_quota, 0,")),
     mutant("bounce-keeps-quota", "a claim that nobody accepted gives its place back",
            (FSM, "[AX_EV_BOUNCE]           = TO(WAITING, AX_FX_GIVE | AX_FX_RECORD),",
             "[AX_EV_BOUNCE]           = TO(WAITING, AX_FX_RECORD),")),

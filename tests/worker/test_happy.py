@@ -22,7 +22,7 @@ def test_process_task_end_to_end(server, start_worker):
     assert {k: receipt[k] for k in ("task_id", "gid", "attempt", "fence", "worker")} == {
         "task_id": "42", "gid": gid, "attempt": 1, "fence": 1, "worker": "w1"}
     registration = server.registrations[0]
-    assert registration["groups"] == [{"group": "default", "pool_size": 50}] and "exec" in registration["executors"]
+    assert registration["groups"] == [{"group": "default"}] and "exec" in registration["executors"]
 
 
 def test_script_with_environment(server, start_worker):

@@ -35,11 +35,9 @@ enum ax_status ax_sqlite_task_advance(
 		tx, AX_SQL_TASK_ADVANCE, task, ARGS(NUM(old_next)), AX_SQL_TASK_EXISTS, ARGS(NUM(task->id)), err);
 }
 
-enum ax_status ax_sqlite_task_last_run(struct ax_tx *tx, int64_t id, int64_t gid, enum ax_run_state state,
-	int64_t end_time, int64_t absence_time, struct ax_err *err)
+enum ax_status ax_sqlite_task_last_run(struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
 {
-	return ax_sql_change_any(tx, AX_SQL_TASK_LAST_RUN, NULL,
-		ARGS(NUM(id), NUM(gid), NUM(state), NUM(end_time), NUM(absence_time)), err);
+	return ax_sql_change_any(tx, AX_SQL_TASK_LAST_RUN, task, NONE, err);
 }
 
 enum ax_status ax_sqlite_tasks_absent(
@@ -255,10 +253,21 @@ enum ax_status ax_sqlite_runs_held(
 	return list_runs(tx, AX_SQL_RUNS_HELD, ARGS(NUM(task_id), LIM(limit)), ret_runs, err);
 }
 
-enum ax_status ax_sqlite_runs_claimable(struct ax_tx *tx, const char *group_key, const char *executor_key, int limit,
+enum ax_status ax_sqlite_run_next_queue(struct ax_tx *tx, const char *group_key, const char *executor_key,
+	enum ax_run_lane lane, const char *demand, struct ax_run *ret_run, struct ax_err *err)
+{
+	return ax_sql_get(tx, AX_SQL_RUN_NEXT_QUEUE, ARGS(TXT(group_key), TXT(executor_key), NUM(lane), TXT(demand)),
+		ret_run, err);
+}
+
+enum ax_status ax_sqlite_runs_claimable(struct ax_tx *tx, const char *group_key, const char *executor_key,
+	enum ax_run_lane lane, const char *demand, int64_t after_rank, int64_t after_gid, int limit,
 	struct ax_runs *ret_runs, struct ax_err *err)
 {
-	return list_runs(tx, AX_SQL_RUNS_CLAIMABLE, ARGS(TXT(group_key), TXT(executor_key), LIM(limit)), ret_runs, err);
+	return list_runs(tx, AX_SQL_RUNS_CLAIMABLE,
+		ARGS(TXT(group_key), TXT(executor_key), NUM(lane), TXT(demand), NUM(after_rank), NUM(after_gid),
+			LIM(limit)),
+		ret_runs, err);
 }
 
 enum ax_status ax_sqlite_runs_undispatched(struct ax_tx *tx, int64_t until, int64_t after_time, int64_t after_gid,
@@ -527,9 +536,10 @@ enum ax_status ax_sqlite_group_update(
 		ARGS(TXT(group->group_key)), err);
 }
 
-enum ax_status ax_sqlite_group_add_running(struct ax_tx *tx, const char *key, int64_t delta, struct ax_err *err)
+enum ax_status ax_sqlite_group_add_running(
+	struct ax_tx *tx, const char *key, int64_t delta, int64_t long_delta, struct ax_err *err)
 {
-	return ax_sql_change_any(tx, AX_SQL_GROUP_ADD_RUNNING, NULL, ARGS(TXT(key), NUM(delta)), err);
+	return ax_sql_change_any(tx, AX_SQL_GROUP_ADD_RUNNING, NULL, ARGS(TXT(key), NUM(delta), NUM(long_delta)), err);
 }
 
 enum ax_status ax_sqlite_group_delete(struct ax_tx *tx, const char *key, struct ax_err *err)
@@ -608,11 +618,27 @@ enum ax_status ax_sqlite_worker_groups(
 	return AX_SQL_GIVE(status, rows, ret_rows);
 }
 
-enum ax_status ax_sqlite_worker_group_add_given(
-	struct ax_tx *tx, const char *worker, const char *group_key, int64_t delta, struct ax_err *err)
+enum ax_status ax_sqlite_group_workers(
+	struct ax_tx *tx, const char *group_key, struct ax_worker_groups *ret_rows, struct ax_err *err)
 {
-	return ax_sql_change_any(
-		tx, AX_SQL_WORKER_GROUP_ADD_GIVEN, NULL, ARGS(TXT(worker), TXT(group_key), NUM(delta)), err);
+	struct ax_rows rows;
+	enum ax_status status = ax_sql_list(tx, AX_SQL_GROUP_WORKERS, ARGS(TXT(group_key)), &rows, err);
+	return AX_SQL_GIVE(status, rows, ret_rows);
+}
+
+enum ax_status ax_sqlite_worker_group_add_given(struct ax_tx *tx, const char *worker, const char *group_key,
+	int64_t delta, int64_t long_delta, struct ax_err *err)
+{
+	return ax_sql_change_any(tx, AX_SQL_WORKER_GROUP_ADD_GIVEN, NULL,
+		ARGS(TXT(worker), TXT(group_key), NUM(delta), NUM(long_delta)), err);
+}
+
+enum ax_status ax_sqlite_worker_group_routed(struct ax_tx *tx, const struct ax_worker_group *row, struct ax_err *err)
+{
+	return ax_sql_change_any(tx, AX_SQL_WORKER_GROUP_ROUTED, NULL,
+		ARGS(TXT(row->worker), TXT(row->group_key), NUM(row->given_order), NUM(row->turn_order),
+			NUM(row->use_count), NUM(row->use_time)),
+		err);
 }
 
 enum ax_status ax_sqlite_worker_group_drop(

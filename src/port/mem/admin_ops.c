@@ -11,7 +11,7 @@ static const struct ax_group *find_group(struct ax_tx *tx, const char *key)
 
 enum ax_status ax_mem_group_insert(struct ax_tx *tx, const struct ax_group *group, struct ax_err *err)
 {
-	if (group->running < 0)
+	if (group->running < 0 || group->running_long < 0)
 		return ax_mem_broken(tx, "ax_group: running is below 0", err);
 	return ax_mem_insert(tx, AX_MEM_GROUP, group, err);
 }
@@ -36,14 +36,16 @@ enum ax_status ax_mem_group_update(
 	return ax_mem_replace(tx, AX_MEM_GROUP, stored, &row, err);
 }
 
-enum ax_status ax_mem_group_add_running(struct ax_tx *tx, const char *key, int64_t delta, struct ax_err *err)
+enum ax_status ax_mem_group_add_running(
+	struct ax_tx *tx, const char *key, int64_t delta, int64_t long_delta, struct ax_err *err)
 {
 	const struct ax_group *stored = find_group(tx, key);
 	if (stored == NULL)
 		return ax_mem_missing(tx, AX_MEM_GROUP, err);
 	struct ax_group row = *stored;
 	row.running += delta;
-	if (row.running < 0)
+	row.running_long += long_delta;
+	if (row.running < 0 || row.running_long < 0)
 		return ax_mem_broken(tx, "ax_group: running is below 0", err);
 	return ax_mem_replace(tx, AX_MEM_GROUP, stored, &row, err);
 }
@@ -144,8 +146,9 @@ enum ax_status ax_mem_worker_group_put(
 {
 	struct ax_worker_group row = worker_group_key(worker, group_key);
 	const struct ax_worker_group *stored = ax_mem_row(tx, AX_MEM_WORKER_GROUP, 0, &row);
+	if (stored != NULL)
+		row = *stored;
 	row.pool_size = pool_size;
-	row.given = stored == NULL ? 0 : stored->given;
 	return ax_mem_replace(tx, AX_MEM_WORKER_GROUP, stored, &row, err);
 }
 
@@ -169,8 +172,20 @@ enum ax_status ax_mem_worker_groups(
 	return AX_MEM_GIVE(walk, ret_rows);
 }
 
-enum ax_status ax_mem_worker_group_add_given(
-	struct ax_tx *tx, const char *worker, const char *group_key, int64_t delta, struct ax_err *err)
+enum ax_status ax_mem_group_workers(
+	struct ax_tx *tx, const char *group_key, struct ax_worker_groups *ret_rows, struct ax_err *err)
+{
+	(void)err;
+	struct ax_worker_group probe = worker_group_key("", group_key);
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_WORKER_GROUP, AX_MEM_WORKER_GROUP_BY_GROUP, &probe);
+	const struct ax_worker_group *row;
+	while ((row = ax_mem_next(&walk)) != NULL && strcmp(row->group_key, group_key) == 0)
+		ax_mem_keep(&walk, row);
+	return AX_MEM_GIVE(walk, ret_rows);
+}
+
+enum ax_status ax_mem_worker_group_add_given(struct ax_tx *tx, const char *worker, const char *group_key, int64_t delta,
+	int64_t long_delta, struct ax_err *err)
 {
 	struct ax_worker_group row = worker_group_key(worker, group_key);
 	const struct ax_worker_group *stored = ax_mem_row(tx, AX_MEM_WORKER_GROUP, 0, &row);
@@ -178,9 +193,23 @@ enum ax_status ax_mem_worker_group_add_given(
 		return ax_mem_missing(tx, AX_MEM_WORKER_GROUP, err);
 	row = *stored;
 	row.given += delta;
-	if (row.given < 0)
+	row.given_long += long_delta;
+	if (row.given < 0 || row.given_long < 0)
 		return ax_mem_broken(tx, "ax_worker_group: given is below 0", err);
 	return ax_mem_replace(tx, AX_MEM_WORKER_GROUP, stored, &row, err);
+}
+
+enum ax_status ax_mem_worker_group_routed(struct ax_tx *tx, const struct ax_worker_group *row, struct ax_err *err)
+{
+	const struct ax_worker_group *stored = ax_mem_row(tx, AX_MEM_WORKER_GROUP, 0, row);
+	if (stored == NULL)
+		return ax_mem_missing(tx, AX_MEM_WORKER_GROUP, err);
+	struct ax_worker_group changed = *stored;
+	changed.given_order = row->given_order;
+	changed.turn_order = row->turn_order;
+	changed.use_count = row->use_count;
+	changed.use_time = row->use_time;
+	return ax_mem_replace(tx, AX_MEM_WORKER_GROUP, stored, &changed, err);
 }
 
 enum ax_status ax_mem_worker_group_drop(struct ax_tx *tx, const char *worker, const char *group_key, struct ax_err *err)

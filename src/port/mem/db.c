@@ -142,6 +142,8 @@ static int run_by_rank(const void *a, const void *b)
 	THEN_TEXT(group_key);
 	THEN(hold);
 	THEN_TEXT(executor_key);
+	THEN(lane);
+	THEN_TEXT(demand);
 	THEN(rank);
 	THEN(gid);
 	return 0;
@@ -327,6 +329,14 @@ static int worker_group_by_key(const void *a, const void *b)
 	ROWS(ax_worker_group);
 	THEN_TEXT(worker);
 	THEN_TEXT(group_key);
+	return 0;
+}
+
+static int worker_group_by_group(const void *a, const void *b)
+{
+	ROWS(ax_worker_group);
+	THEN_TEXT(group_key);
+	THEN_TEXT(worker);
 	return 0;
 }
 
@@ -721,7 +731,10 @@ static const struct ax_mem_index attempt_indexes[] = { { attempt_by_key, NULL, "
 static const struct ax_mem_index output_indexes[] = { { output_by_key, NULL, "seq" } };
 static const struct ax_mem_index group_indexes[] = { { group_by_key, NULL, "group_key" } };
 static const struct ax_mem_index worker_indexes[] = { { worker_by_name, NULL, "name" } };
-static const struct ax_mem_index worker_group_indexes[] = { { worker_group_by_key, NULL, "group_key" } };
+static const struct ax_mem_index worker_group_indexes[] = {
+	{ worker_group_by_key, NULL, "group_key" },
+	[AX_MEM_WORKER_GROUP_BY_GROUP] = { worker_group_by_group, NULL, NULL },
+};
 static const struct ax_mem_index server_indexes[] = { { server_by_number, NULL, "number" } };
 static const struct ax_mem_index user_indexes[] = {
 	{ user_by_id, NULL, "id" },

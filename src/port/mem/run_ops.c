@@ -128,15 +128,42 @@ enum ax_status ax_mem_runs_held(
 	return list_of_task(tx, AX_MEM_RUN_HELD_BY_TASK, task_id, limit, ret_runs);
 }
 
-enum ax_status ax_mem_runs_claimable(struct ax_tx *tx, const char *group_key, const char *executor_key, int limit,
+static struct ax_run queue_probe(const char *group_key, const char *executor_key, enum ax_run_lane lane,
+	const char *demand, int64_t after_rank, int64_t after_gid)
+{
+	return (struct ax_run){
+		.group_key = group_key,
+		.executor_key = executor_key,
+		.lane = lane,
+		.demand = demand,
+		.rank = after_rank,
+		.gid = ax_add_sat(after_gid, 1),
+	};
+}
+
+enum ax_status ax_mem_run_next_queue(struct ax_tx *tx, const char *group_key, const char *executor_key,
+	enum ax_run_lane lane, const char *demand, struct ax_run *ret_run, struct ax_err *err)
+{
+	struct ax_run probe = queue_probe(group_key, executor_key, lane, demand, INT64_MAX, INT64_MAX);
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_WAITING, &probe);
+	const struct ax_run *run = ax_mem_next(&walk);
+	if (run == NULL || run->hold != AX_HOLD_NONE || strcmp(run->group_key, group_key) != 0)
+		return ax_mem_missing(tx, AX_MEM_RUN, err);
+	ax_row_copy(&ax_run_row, tx->arena, run, ret_run);
+	return AX_OK;
+}
+
+enum ax_status ax_mem_runs_claimable(struct ax_tx *tx, const char *group_key, const char *executor_key,
+	enum ax_run_lane lane, const char *demand, int64_t after_rank, int64_t after_gid, int limit,
 	struct ax_runs *ret_runs, struct ax_err *err)
 {
 	(void)err;
-	struct ax_run probe = { .group_key = group_key, .executor_key = executor_key, .rank = INT64_MIN };
+	struct ax_run probe = queue_probe(group_key, executor_key, lane, demand, after_rank, after_gid);
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_WAITING, &probe);
 	const struct ax_run *run;
 	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->hold == AX_HOLD_NONE &&
-		strcmp(run->group_key, group_key) == 0 && strcmp(run->executor_key, executor_key) == 0)
+		strcmp(run->group_key, group_key) == 0 && strcmp(run->executor_key, executor_key) == 0 &&
+		run->lane == lane && strcmp(run->demand, demand) == 0)
 		ax_mem_keep(&walk, run);
 	return AX_MEM_GIVE(walk, ret_runs);
 }
@@ -353,7 +380,7 @@ enum ax_status ax_mem_run_counts(struct ax_tx *tx, int64_t ended_since, int64_t 
 enum ax_status ax_mem_group_waiting(struct ax_tx *tx, const char *group_key, int64_t *ret_n, struct ax_err *err)
 {
 	(void)err;
-	struct ax_run probe = { .group_key = group_key, .executor_key = "", .rank = INT64_MIN };
+	struct ax_run probe = { .group_key = group_key, .executor_key = "", .demand = "", .rank = INT64_MIN };
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_WAITING, &probe);
 	const struct ax_run *run;
 	int64_t n = 0;

@@ -69,17 +69,17 @@ enum ax_status ax_mem_task_advance(struct ax_tx *tx, const struct ax_task *task,
 	return ax_mem_replace(tx, AX_MEM_TASK, stored, &row, err);
 }
 
-enum ax_status ax_mem_task_last_run(struct ax_tx *tx, int64_t id, int64_t gid, enum ax_run_state status,
-	int64_t end_time, int64_t absence_time, struct ax_err *err)
+enum ax_status ax_mem_task_last_run(struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
 {
-	const struct ax_task *stored = find_task(tx, id);
+	const struct ax_task *stored = find_task(tx, task->id);
 	if (stored == NULL)
 		return ax_mem_missing(tx, AX_MEM_TASK, err);
 	struct ax_task row = *stored;
-	row.last_run_gid = gid;
-	row.last_run_status = status;
-	row.last_run_end_time = end_time;
-	row.absence_time = absence_time;
+	row.last_run_gid = task->last_run_gid;
+	row.last_run_status = task->last_run_status;
+	row.last_run_end_time = task->last_run_end_time;
+	row.absence_time = task->absence_time;
+	row.durations = task->durations;
 	return ax_mem_replace(tx, AX_MEM_TASK, stored, &row, err);
 }
 

@@ -101,6 +101,8 @@ static void set_quota(struct world *w, int64_t quota)
 	struct ax_group group = { .group_key = "default",
 		.title = "",
 		.contacts = "",
+		.long_share_percent = 50,
+		.defaults = "{}",
 		.dispatch_quota = quota,
 		.pool_size = 10,
 		.version = 1 };

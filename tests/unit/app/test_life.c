@@ -332,9 +332,14 @@ static void test_quota_and_backlog_bound_what_is_given_out(void **state)
 {
 	struct world *w = *state;
 	struct ax_order orders[100];
-	struct ax_group group = {
-		.group_key = "default", .title = "", .contacts = "", .dispatch_quota = 7, .pool_size = 10, .version = 1
-	};
+	struct ax_group group = { .group_key = "default",
+		.title = "",
+		.contacts = "",
+		.long_share_percent = 50,
+		.defaults = "{}",
+		.dispatch_quota = 7,
+		.pool_size = 10,
+		.version = 1 };
 	int64_t id = make_task(w, "", NULL);
 	struct ax_run run;
 	bool existed;

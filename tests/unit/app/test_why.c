@@ -3,6 +3,7 @@
 #include "world.h"
 
 #include "app/groups.h"
+#include "app/claim.h"
 #include "app/runs.h"
 #include "app/tasks.h"
 #include "app/why.h"
@@ -142,6 +143,8 @@ static void set_group(struct world *w, int64_t quota, bool paused)
 	struct ax_group group = { .group_key = "default",
 		.title = "",
 		.contacts = "",
+		.long_share_percent = 50,
+		.defaults = "{}",
 		.dispatch_quota = quota,
 		.pool_size = 50,
 		.paused = paused,
@@ -286,9 +289,14 @@ static void test_the_rules_of_giving_out_in_order(void **state)
 	set_group(w, 1, true);
 	waits_for(w, run.gid, "group_paused");
 	w->now += AX_LEASE_MS + 1; /* nobody was seen for a lease */
-	struct ax_group group = {
-		.group_key = "default", .title = "", .contacts = "", .dispatch_quota = 1, .pool_size = 50, .version = 2
-	};
+	struct ax_group group = { .group_key = "default",
+		.title = "",
+		.contacts = "",
+		.long_share_percent = 50,
+		.defaults = "{}",
+		.dispatch_quota = 1,
+		.pool_size = 50,
+		.version = 2 };
 	assert_int_equal(ax_group_update(&w->ctx, &group, &group, NULL), AX_OK);
 	why = waits_for(w, run.gid, "worker");
 	says(answer(&why), "No worker is online");

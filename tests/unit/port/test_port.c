@@ -42,7 +42,7 @@ static void test_rows_have_all_fields(void **state)
 	}
 }
 
-static const struct ax_group billing = { .group_key = "billing", .title = "Bills", .contacts = "" };
+static const struct ax_group billing = { .group_key = "billing", .title = "Bills", .contacts = "", .defaults = "{}" };
 
 struct script {
 	int calls;
@@ -57,7 +57,7 @@ static enum ax_status use_group(struct ax_tx *tx, void *arg, struct ax_err *err)
 	int64_t n = 0;
 	enum ax_status status = tx->ops->group_insert(tx, &billing, err);
 	if (status == AX_OK)
-		status = tx->ops->group_add_running(tx, "billing", 1, err);
+		status = tx->ops->group_add_running(tx, "billing", 1, 0, err);
 	if (status == AX_OK)
 		status = tx->ops->group_waiting(tx, "billing", &n, err);
 	return script->keep_going ? AX_OK : status;
@@ -69,7 +69,7 @@ static enum ax_status take_below_zero(struct ax_tx *tx, void *arg, struct ax_err
 	script->calls++;
 	enum ax_status status = tx->ops->group_insert(tx, &billing, err);
 	if (status == AX_OK)
-		status = tx->ops->group_add_running(tx, "billing", -1, err);
+		status = tx->ops->group_add_running(tx, "billing", -1, 0, err);
 	return script->keep_going ? AX_OK : status;
 }
 

@@ -1,0 +1,31 @@
+#ifndef AX_APP_WAITING_H
+#define AX_APP_WAITING_H
+
+/* The waiting runs of a group in the order of claiming: those of all its queues together, by rank, read page by page.
+ * There is a queue for each executor, lane and demand, so that runs which nobody may have now keep nobody else back. */
+
+#include "port/store.h"
+
+struct ax_queue {
+	struct ax_runs page;
+	int at;
+	bool over;
+};
+
+struct ax_waiting {
+	const char *group_key;
+	struct ax_queue *queues;
+	size_t n, cap;
+	struct ax_queue *last; /* that the newest run came from */
+};
+
+/* `waiting` is zeroed but for its group. */
+enum ax_status ax_waiting_open(struct ax_waiting *waiting, struct ax_tx *tx, struct ax_err *err);
+
+/* The next run, NULL when there is none. */
+enum ax_status ax_waiting_next(struct ax_waiting *waiting, struct ax_tx *tx, struct ax_run **ret, struct ax_err *err);
+
+/* Leaves out the rest of the queue that the newest run came from. */
+void ax_waiting_leave_out(struct ax_waiting *waiting);
+
+#endif
