@@ -10,7 +10,7 @@ declare module 'vue-router' {
 		/** Reachable without a session, drawn without the shell. */
 		open?: boolean
 		/** The part of the navigation that the page belongs to. */
-		nav?: 'tasks' | 'runs' | 'workers' | 'groups'
+		nav?: 'tasks' | 'runs' | 'failures' | 'alerts' | 'events' | 'calendars' | 'workers' | 'groups'
 	}
 }
 
@@ -30,6 +30,8 @@ const routes: RouteRecordRaw[] = [
 	},
 	{ path: '/runs', name: 'runs', component: () => import('./pages/runs/Runs.vue'), meta: { nav: 'runs' } },
 	{ path: '/runs/:gid', name: 'run', component: () => import('./pages/run/RunPage.vue'), props: true, meta: { nav: 'runs' } },
+	{ path: '/failures', name: 'failures', component: () => import('./pages/failures/Failures.vue'), meta: { nav: 'failures' } },
+	{ path: '/failures/:id', name: 'failure', component: () => import('./pages/failures/FailurePage.vue'), props: true, meta: { nav: 'failures' } },
 	{ path: '/workers', name: 'workers', component: () => import('./pages/workers/Workers.vue'), meta: { nav: 'workers' } },
 	{ path: '/groups', name: 'groups', component: () => import('./pages/groups/Groups.vue'), meta: { nav: 'groups' } },
 	{ path: '/:rest(.*)*', name: 'not-found', component: () => import('./pages/not-found/NotFound.vue') },

@@ -2,7 +2,8 @@
 
 import { call, type Call } from './client'
 import type {
-	CalendarHead, Group, Json, Output, Page, Preview, Run, RunDetail, Session, Task, TaskDefinition, TaskVersion, Why, Worker,
+	Alert, AlertDetail, Calendar, CalendarDay, CalendarHead, Canary, Channel, ChannelForm, Delivery, Failure, FailureDetail, Group, Json, Output, Page, Preview, Run,
+	RunDetail, SentEvent, SentEventDetail, Session, Task, TaskDefinition, TaskVersion, Weekday, Why, Worker,
 } from './types'
 
 export * from './types'
@@ -55,7 +56,44 @@ export const api = {
 	updateGroup: (key: string, body: Partial<Group>) => patch<Group>(`/groups/${seg(key)}`, body),
 	deleteGroup: (key: string) => remove(`/groups/${seg(key)}`),
 
-	calendars: () => get<Page<CalendarHead>>('/calendars'),
+	canary: (id: string) => get<Canary>(`/tasks/${seg(id)}/canary`),
+	beginCanary: (id: string, body: { version: number; percent: number; change: Partial<TaskDefinition>; automatic: boolean }) =>
+		post<Canary>(`/tasks/${seg(id)}/canary`, body),
+	changeCanary: (id: string, body: { percent?: number; automatic?: boolean }) => patch<Canary>(`/tasks/${seg(id)}/canary`, body),
+	endCanary: (id: string, how: 'promote' | 'rollback', reason: string) =>
+		post<Canary>(`/tasks/${seg(id)}/canary/${how}`, reason ? { reason } : {}),
+
+	failures: (query: Call['query'], signal?: AbortSignal) => get<Page<Failure>>('/failures', query, signal),
+	failure: (id: string) => get<FailureDetail>(`/failures/${seg(id)}`),
+	muteFailure: (id: string, body: { mute_until_time: number; reason: string }) => post<Failure>(`/failures/${seg(id)}/mute`, body),
+	assignFailure: (id: string, body: { assignee: string | null; note: string | null }) => post<Failure>(`/failures/${seg(id)}/assign`, body),
+	settleFailure: (id: string, how: 'resolve' | 'reopen', reason: string) => post<Failure>(`/failures/${seg(id)}/${how}`, reason ? { reason } : {}),
+	retryFailure: (id: string, body: { limit: number; per_minute: number; reason?: string }) =>
+		post<{ made: number; last_due_time: number | null; left: number }>(`/failures/${seg(id)}/retry`, body),
+
+	alerts: (query: Call['query'], signal?: AbortSignal) => get<Page<Alert>>('/alerts', query, signal),
+	alert: (id: string) => get<AlertDetail>(`/alerts/${seg(id)}`),
+	settleAlert: (id: string, how: 'mute' | 'unmute' | 'resolve', note: string) => post<Alert>(`/alerts/${seg(id)}/${how}`, note ? { note } : {}),
+	channels: (signal?: AbortSignal) => get<Page<Channel>>('/channels', {}, signal),
+	createChannel: (body: ChannelForm) => post<Channel>('/channels', body),
+	updateChannel: (id: string, body: Partial<ChannelForm> & { version: number }) => patch<Channel>(`/channels/${seg(id)}`, body),
+	deleteChannel: (id: string) => remove(`/channels/${seg(id)}`),
+	testChannel: (id: string) => post<Delivery>(`/channels/${seg(id)}/test`),
+	deliveries: (id: string, query: Call['query'], signal?: AbortSignal) => get<Page<Delivery>>(`/channels/${seg(id)}/deliveries`, query, signal),
+
+	calendars: (signal?: AbortSignal) => get<Page<CalendarHead>>('/calendars', {}, signal),
+	calendar: (name: string) => get<Calendar>(`/calendars/${seg(name)}`),
+	createCalendar: (body: { name: string; title: string; week: Weekday[] }) => post<Calendar>('/calendars', body),
+	updateCalendar: (name: string, body: { version: number; title?: string; week?: Weekday[]; days?: CalendarDay[] }) =>
+		patch<Calendar>(`/calendars/${seg(name)}`, body),
+	deleteCalendar: (name: string) => remove(`/calendars/${seg(name)}`),
+	importCalendar: (name: string, body: { format: 'csv' | 'ics'; text: string; replace: boolean; title?: string }) =>
+		post<Calendar>(`/calendars/${seg(name)}/import`, body),
+	exportCalendar: (name: string) => get<{ format: 'csv'; text: string }>(`/calendars/${seg(name)}/export`),
+
+	events: (query: Call['query'], signal?: AbortSignal) => get<Page<SentEvent>>('/events', query, signal),
+	event: (id: string) => get<SentEventDetail>(`/events/${seg(id)}`),
+	sendEvent: (body: { name: string; event_id?: string; payload?: Json }, key: string) => post<SentEventDetail>('/events', body, key),
 
 	workers: (signal?: AbortSignal) => get<Page<Worker>>('/workers', {}, signal),
 	drainWorker: (name: string) => post<Worker>(`/workers/${seg(name)}/drain`),

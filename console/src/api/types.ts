@@ -51,6 +51,12 @@ export interface TaskDefinition {
 	valid_from: number | null
 	valid_until: number | null
 	jitter_seconds: number
+	/** Ids of the tasks whose success starts it. */
+	upstreams: string[]
+	join: 'any' | 'all'
+	join_deadline_seconds: number
+	spread: 'one' | 'broadcast'
+	shard_count: number
 	executor_key: string
 	biz_param: Json
 	timeout_seconds: number
@@ -150,6 +156,11 @@ export interface Run {
 	worker: string | null
 	cancel: 'asked' | 'stopping' | 'stopped' | null
 	progress: { percent: number | null; message: string | null } | null
+	must_end_time: number | null
+	/** Took longer, or ended later, than its task promises. */
+	overran: boolean
+	/** Reports no progress at the moment. */
+	stalled: boolean
 	result_code: number | null
 	result_msg: string | null
 	result: Json
@@ -176,6 +187,8 @@ export interface Attempt {
 }
 
 export interface RunDetail extends Run {
+	/** Its failure group, once it is counted there. */
+	failure_id: string | null
 	attempts: Attempt[]
 	timeline: { time: number; event: string; text: string }[]
 }
@@ -238,6 +251,170 @@ export interface CalendarHead {
 	/** The days of the week that are in unless a day of its own says otherwise. */
 	week: Weekday[]
 	day_count: number
+	create_time: number
+	update_time: number
+	updated_by: string
+}
+
+export interface Calendar extends CalendarHead {
+	days: CalendarDay[]
+}
+
+export interface CalendarDay {
+	date: string
+	kind: 'in' | 'out'
+	label?: string
+}
+
+export const FAILURE_STATES = ['open', 'muted', 'resolved'] as const
+
+/** Failed runs with one cause: docs/failures.md. */
+export interface Failure {
+	id: string
+	group_key: string
+	executor_key: string
+	reason: string
+	code: number
+	title: string
+	state: (typeof FAILURE_STATES)[number]
+	count: number
+	first_seen_time: number
+	last_seen_time: number
+	growing: boolean
+	trend: { from_time: number; hours: number[] }
+	sample_gid: string
+	state_time: number | null
+	state_by: string | null
+	state_reason: string | null
+	mute_until_time: number | null
+	reopen_count: number
+	assignee: string | null
+	note: string | null
+}
+
+interface Seen {
+	count: number
+	first_seen_time: number
+	last_seen_time: number
+}
+
+export interface FailureDetail extends Failure {
+	hints: { code: string; text: string; advice: string | null }[]
+	also_in: { id: string; group_key: string; count: number; last_seen_time: number }[]
+	spread: {
+		workers: (Seen & { worker: string })[]
+		versions: (Seen & { task_id: string; task_name: string | null; version: number })[]
+		truncated: boolean
+	}
+	/** How many of its failed runs were not run again. */
+	not_rerun: number
+	runs: Run[]
+}
+
+export interface SentEvent {
+	id: string
+	name: string
+	event_id: string | null
+	time: number
+	sent_by: string
+	runs: number
+	passed_over: number
+}
+
+export interface SentEventDetail extends SentEvent {
+	payload: Json
+	tasks: { task_id: string; task_name: string | null; outcome: string; gid: string | null }[]
+}
+
+interface CanaryArm {
+	version: number
+	succeeded: number
+	failed: number
+	p95_ms: number | null
+}
+
+/** A new definition on trial for a share of the runs: docs/canary.md. */
+export interface Canary {
+	task_id: string
+	state: 'running' | 'promoted' | 'rolled_back'
+	percent: number
+	automatic: boolean
+	min_runs: number
+	max_failure_points: number
+	max_p95_percent: number
+	base: CanaryArm
+	trial: CanaryArm
+	start_time: number
+	end_time: number | null
+	started_by: string
+	ended_by: string | null
+	reason: string | null
+}
+
+export const ALERT_RULES = ['failed', 'missed', 'late', 'late_finish', 'stalled', 'absence', 'backlog', 'worker_lost', 'failure_group'] as const
+
+export interface Alert {
+	id: string
+	rule: string
+	group_key: string | null
+	episode: string
+	state: 'open' | 'resolved'
+	task_id: string | null
+	gid: string | null
+	subject: string
+	detail: string
+	value: number
+	bound: number
+	count: number
+	open_time: number
+	seen_time: number
+	resolve_time: number | null
+	resolve_note: string
+	muted: boolean
+	note: string
+	note_by: string | null
+}
+
+export interface Delivery {
+	id: string
+	alert_id: string | null
+	channel_id: string
+	kind: 'open' | 'resolved' | 'reminder' | 'test'
+	state: 'pending' | 'sent' | 'given_up'
+	attempts: number
+	create_time: number
+	next_time: number | null
+	sent_time: number | null
+	error: string | null
+}
+
+export interface AlertDetail extends Alert {
+	deliveries: Delivery[]
+}
+
+export const CHANNEL_KINDS = ['webhook', 'smtp', 'dingtalk', 'feishu', 'wecom', 'slack'] as const
+export type ChannelKind = (typeof CHANNEL_KINDS)[number]
+
+/** What a person writes of a channel. */
+export interface ChannelForm {
+	name: string
+	kind: ChannelKind
+	enabled: boolean
+	language: 'en' | 'zh'
+	rules: string[]
+	group_keys: string[]
+	time_zone: string
+	quiet_hours: { from: string; to: string } | null
+	remind_seconds: number
+	settings: { [name: string]: Json }
+}
+
+export interface Channel extends ChannelForm {
+	id: string
+	/** Names of the secret settings that are set; their values never leave the server. */
+	secrets: string[]
+	target: string
+	version: number
 	create_time: number
 	update_time: number
 	updated_by: string

@@ -1,7 +1,7 @@
 // The one table of a run's states: what the console needs to know of each. Colours of the tones are in
 // styles/tokens.css; nothing else names a colour for a state.
 
-import type { Run, RunState, TaskStatus, Worker } from '@/api'
+import type { Failure, Run, RunState, TaskStatus, Worker } from '@/api'
 
 export type Tone = 'wait' | 'busy' | 'good' | 'bad' | 'warn' | 'mute'
 
@@ -28,6 +28,8 @@ export const workerTones: Record<Worker['state'], Tone> = {
 	offline: 'bad',
 	left: 'mute',
 }
+
+export const failureTones: Record<Failure['state'], Tone> = { open: 'bad', muted: 'mute', resolved: 'good' }
 
 export const isLive = (state: RunState): boolean => runStates[state]?.live ?? false
 

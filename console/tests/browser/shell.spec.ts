@@ -58,7 +58,7 @@ test('nothing is wider than a phone', async ({ page, api }) => {
 	const { gid } = await api.post<{ gid: string }>(`/tasks/${id}/runs`)
 	await api.runIn(gid, 'SUCCESS')
 	await page.setViewportSize({ width: 360, height: 740 })
-	const pages = ['tasks', 'tasks/new', `tasks/${id}`, `tasks/${id}?tab=next`, `tasks/${id}?tab=versions`, `tasks/${id}?tab=definition`, `tasks/${id}/edit`, 'runs', `runs/${gid}`, 'workers', 'groups']
+	const pages = ['tasks', 'tasks/new', `tasks/${id}`, `tasks/${id}?tab=next`, `tasks/${id}?tab=versions`, `tasks/${id}?tab=definition`, `tasks/${id}/edit`, 'runs', `runs/${gid}`, 'failures', 'workers', 'groups']
 	for (const path of pages) {
 		await page.goto(`/#/${path}`)
 		await expect(page.getByRole('heading', { level: 1 })).toBeVisible()

@@ -29,11 +29,12 @@ export type Field = Common &
 		| { kind: 'clock'; preset: null }
 		| { kind: 'json'; preset: null }
 		/** Fields with a form of their own in TaskForm.vue. */
-		| { kind: 'own'; preset: string | null }
+		| { kind: 'own'; preset: string | string[] | null }
 	)
 
 const scheduled: Shown = (form) => form.task_type === 'scheduled'
 const onEvent: Shown = (form) => form.task_type === 'event'
+const joined: Shown = (form) => form.upstreams.length > 0
 const retried: Shown = (form) => form.retry_count > 0
 const waits = (...kinds: TaskDefinition['retry_backoff'][]): Shown => (form) => retried(form) && kinds.includes(form.retry_backoff)
 
@@ -54,11 +55,16 @@ export const FIELDS: readonly Field[] = [
 	{ section: 'when', name: 'valid_from', kind: 'time', preset: null, when: scheduled },
 	{ section: 'when', name: 'valid_until', kind: 'time', preset: null, when: scheduled },
 	{ section: 'when', name: 'jitter_seconds', kind: 'number', preset: 0, min: 0, max: 86_399, unit: 's', when: scheduled },
+	{ section: 'when', name: 'upstreams', kind: 'own', preset: [], wide: true },
+	{ section: 'when', name: 'join', kind: 'choice', preset: 'any', words: ['any', 'all'], when: joined },
+	{ section: 'when', name: 'join_deadline_seconds', kind: 'number', preset: 86_400, min: 60, max: 2_592_000, unit: 's', when: (form) => joined(form) && form.join === 'all' },
 
 	{ section: 'run', name: 'timeout_seconds', kind: 'number', preset: 60, min: 0, max: 604_800, unit: 's' },
 	{ section: 'run', name: 'grace_seconds', kind: 'number', preset: 5, min: 1, max: 30, unit: 's' },
 	{ section: 'run', name: 'priority', kind: 'number', preset: 5, min: 1, max: 10 },
 	{ section: 'run', name: 'start', kind: 'choice', preset: 'optimistic', words: ['optimistic', 'confirmed'] },
+	{ section: 'run', name: 'spread', kind: 'choice', preset: 'one', words: ['one', 'broadcast'] },
+	{ section: 'run', name: 'shard_count', kind: 'number', preset: 0, min: 0, max: 1000, when: (form) => form.spread === 'one' },
 
 	{ section: 'fail', name: 'retry_count', kind: 'number', preset: 3, min: 0, max: 100 },
 	{ section: 'fail', name: 'retry_on', kind: 'text', preset: null, max: 256, when: retried, placeholder: '75,500-599' },
