@@ -36,7 +36,7 @@ def until(check, seconds=30):
 
 
 def test_every_list_answers(dev):
-    for noun in ("task", "run", "event", "failure", "group", "worker", "token"):
+    for noun in ("task", "run", "event", "failure", "group", "worker", "token", "calendar"):
         assert isinstance(dev(noun, "list", "--json").json["items"], list)
         dev(noun, "list")
 
@@ -53,6 +53,35 @@ def test_failed_scripts_are_grouped(dev):
     dev("failure", "assign", group["id"], "ann")
     assert dev("failure", "retry", group["id"], "--json").json["made"] == 2
     dev("failure", "resolve", group["id"])
+
+
+def test_calendars(dev, tmp_path):
+    made = dev("calendar", "import", "china", ROOT / "docs/examples/china-workdays.csv", "--title", "China", "--json").json
+    assert made["title"] == "China" and made["week"] == ["mon", "tue", "wed", "thu", "fri"]
+    assert f"version 1 with {made['day_count']} days" in dev("calendar", "import", "china", ROOT / "docs/examples/china-workdays.csv").out
+    assert "2025-10-11  in    make-up for National Day and Mid-Autumn Festival" in dev("calendar", "show", "china", "--year", 2025).out
+    assert "2024-10-12" not in dev("calendar", "show", "china", "--year", 2025).out
+    (tmp_path / "again.csv").write_text(dev("calendar", "export", "china").out)
+    dev("calendar", "import", "copy", tmp_path / "again.csv")
+    assert dev("calendar", "show", "copy", "--json").json["days"] == made["days"]
+    (tmp_path / "off.ics").write_text("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;VALUE=DATE:20301224\nEND:VEVENT\nEND:VCALENDAR\n")
+    assert dev("calendar", "import", "copy", tmp_path / "off.ics", "--replace", "--week", "sat,sun", "--kind", "in",
+               "--json").json["days"] == [{"date": "2030-12-24", "kind": "in", "label": ""}]
+    assert "line 3" in dev("calendar", "import", "copy", "-", "--format", "ics", code=2,
+                           input="BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20301224T090000\n").err
+    dev("calendar", "import", "copy", tmp_path, "--format", "xls", code=2)
+
+    dev("task", "create", "settle", "--cron", "0 9 * * *", "--tz", "Asia/Shanghai", "--calendar", "china", "--jitter", 600,
+        "--valid-until", "2099-01-01T00:00:00Z", "--script", "true")
+    shown = dev("task", "next", "settle", "--from", "2025-09-30T12:00:00Z").out
+    assert "DUE (UTC)" in shown and "leaves this day out (National Day and Mid-Autumn Festival)" in shown
+    assert "default/settle" in dev("calendar", "delete", "china", code=6).err
+    dev("task", "update", "settle", "--calendar", "", "--valid-until", "none")
+    task = dev("task", "show", "settle", "--json").json
+    assert task["calendar"] is None and task["valid_until"] is None and task["jitter_seconds"] == 600
+    assert "deleted calendar china" in dev("calendar", "delete", "china").out
+    dev("calendar", "show", "china", code=5)
+    dev("task", "delete", "settle")
 
 
 def test_a_task_from_its_making_to_its_end(dev):
