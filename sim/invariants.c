@@ -489,6 +489,33 @@ static void check_outbox(struct sim *sim)
 					(long long)alert->id);
 }
 
+/* A backfill counts its runs right, and has no more of them live than it may (I16). */
+static void check_backfills(struct sim *sim)
+{
+	const struct ax_backfill *b;
+	const struct ax_run *run;
+	EACH (b, sim, &ax_backfill_row) {
+		int64_t made = 0, done = 0, ended = 0;
+		EACH (run, sim, &ax_run_row)
+			if (run->backfill_id == b->id && run->shard == 0) {
+				made++;
+				done += run->status == AX_RUN_SUCCESS;
+				ended += ax_run_is_terminal(run->status);
+			}
+		if (made != b->made || done != b->done || ended != b->done + b->failed)
+			sim_fail(sim,
+				"I16 backfill %lld counts %lld made, %lld done, %lld failed; there are %lld, %lld, "
+				"%lld",
+				(long long)b->id, (long long)b->made, (long long)b->done, (long long)b->failed,
+				(long long)made, (long long)done, (long long)(ended - done));
+		if (made - ended > b->max_live)
+			sim_fail(sim, "I16 backfill %lld has %lld runs live; %lld are allowed", (long long)b->id,
+				(long long)(made - ended), (long long)b->max_live);
+		if (b->status == AX_BACKFILL_DONE && made != ended)
+			sim_fail(sim, "I16 backfill %lld is done, but not its runs", (long long)b->id);
+	}
+}
+
 void sim_check_step(struct sim *sim)
 {
 	if (ax_mem_store_commits(sim->mem) == sim->commits_seen)
@@ -504,6 +531,7 @@ void sim_check_step(struct sim *sim)
 	check_parents(sim);
 	check_runs(sim);
 	check_calendars(sim);
+	check_backfills(sim);
 }
 
 /* One fence, one execution. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/backfill.h"
 #include "app/calendars.h"
 #include "app/failure_acts.h"
 #include "app/canary.h"
@@ -102,6 +103,23 @@ static void put_calendar(struct sim *sim)
 		(void)!ax_calendar_delete(ctx, def.name, NULL);
 	else if (ax_calendar_put(ctx, &def, version, "sim", &made, NULL) == AX_OK)
 		sim_trace(sim, "calendar %s is at version %lld", def.name, (long long)made.version);
+}
+
+/* Fires of the last minutes, some of which ran, were counted on others, or came while the task was paused. */
+static void start_backfill(struct sim *sim, int64_t task_id)
+{
+	struct ax_backfill made;
+	struct ax_backfill_ask ask = {
+		.task_id = task_id,
+		.to_time = wall_now(sim) + sim_between(sim, -300000, 60000),
+		.max_live = sim_between(sim, 1, 4),
+		.newest_first = sim_between(sim, 0, 1) == 0,
+		.dry_run = sim_between(sim, 0, 7) == 0,
+	};
+	ask.from_time = ask.to_time - sim_between(sim, 1, 600000);
+	if (ax_backfill_create(&sim->server.ctx, &ask, "sim", &made, NULL) == AX_OK)
+		sim_trace(sim, "backfill %lld of task %lld: %lld fires, %lld made", (long long)made.id,
+			(long long)task_id, (long long)made.total, (long long)made.made);
 }
 
 static struct ax_task_def draw_def(struct sim *sim, const char *name)
@@ -221,6 +239,10 @@ static void act_on_task(struct sim *sim, const struct ax_task *task)
 	bool existed;
 	struct ax_trigger trigger = { .task_id = task->id, .params = "", .key = "" };
 	bool pause = task->status == AX_TASK_ENABLED;
+	if (sim_between(sim, 0, 7) == 0) {
+		start_backfill(sim, task->id);
+		return;
+	}
 	switch (sim_between(sim, 0, 11)) {
 	case 10:
 	case 11:
@@ -322,7 +344,9 @@ static void act(struct sim *sim, void *arg)
 	const struct ax_run *run = draw_row(sim, &ax_run_row, true);
 	const struct ax_group *group = draw_row(sim, &ax_group_row, false);
 	const struct ax_failure_group *failures = draw_row(sim, &ax_failure_group_row, false);
-	int64_t dice = sim_between(sim, 0, 23);
+	const struct ax_backfill *backfill = draw_row(sim, &ax_backfill_row, true);
+	struct ax_backfill cancelled;
+	int64_t dice = sim_between(sim, 0, 25);
 	if (task == NULL || (dice < 2 && ax_mem_store_count(sim->mem, &ax_task_row) < SIM_TASKS_MAX))
 		create(sim);
 	else if (dice < 10)
@@ -333,9 +357,11 @@ static void act(struct sim *sim, void *arg)
 		act_on_group(sim, group);
 	else if (dice < 20 && failures != NULL)
 		act_on_failures(sim, failures);
-	else if (dice < 21)
-		put_calendar(sim);
+	else if (dice < 21 && backfill != NULL)
+		(void)!ax_backfill_cancel(&sim->server.ctx, backfill->id, &cancelled, NULL);
 	else if (dice < 23)
+		put_calendar(sim);
+	else if (dice < 25)
 		sim_act_on_alerts(sim);
 	else
 		(void)!ax_worker_drain(&sim->server.ctx, sim->workers[sim_between(sim, 0, SIM_WORKERS - 1)].name,

@@ -5,6 +5,7 @@
 #include "app/alert_rules.h"
 #include "app/canary.h"
 #include "app/failures.h"
+#include "app/make_up.h"
 #include "app/run_def.h"
 #include "app/schedule_next.h"
 #include "app/shard_set.h"
@@ -152,7 +153,9 @@ static enum ax_status after_end(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, int64_t now, struct ax_err *err)
 {
 	struct ax_task task;
-	enum ax_status status = tx->ops->task_get(tx, run->task_id, true, &task, err);
+	enum ax_status status = ax_backfill_count(tx, run, err);
+	if (status == AX_OK)
+		status = tx->ops->task_get(tx, run->task_id, true, &task, err);
 	if (status == AX_NOT_FOUND)
 		return AX_OK; /* the task is gone, its history stays */
 	if (status == AX_OK)

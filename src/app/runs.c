@@ -6,6 +6,7 @@
 #include "app/alert_rules.h"
 #include "app/birth.h"
 #include "app/chain.h"
+#include "app/make_up.h"
 #include "app/change.h"
 #include "app/failures.h"
 #include "app/schedule_next.h"
@@ -238,13 +239,9 @@ static enum ax_status rule_of_missed(
 static enum ax_status make_up(
 	struct pass *pass, struct ax_tx *tx, const struct ax_task *task, int64_t fire, struct ax_err *err)
 {
-	struct ax_run run = ax_run_make(
-		pass->ctx, task, AX_KIND_SCHEDULE, ax_sprintf(pass->ctx->arena, "%" PRId64, fire), fire, pass->now);
-	run.made_up = true;
-	run.rank = pass->now - task->def.priority * AX_RANK_STEP_MS; /* in line behind what is due now */
-	enum ax_status status = ax_run_add_waiting(pass->ctx, tx, task, &run, err);
-	if (status == AX_OK)
-		pass->made->at[pass->made->n++] = run;
+	struct ax_run *made = &pass->made->at[pass->made->n];
+	enum ax_status status = ax_fire_make_up(pass->ctx, tx, task, fire, 0, pass->now, made, err);
+	pass->made->n += status == AX_OK;
 	return status;
 }
 
@@ -254,11 +251,12 @@ static enum ax_status make_up_all(struct pass *pass, struct ax_tx *tx, const str
 	struct ax_rule rule;
 	if (missed->covers_count > AX_FIRE_ALL_MAX)
 		return ax_fail(err, AX_TOO_LARGE, "action",
-			"%" PRId64 " fires were missed; at most %d can be run at once: run the newest",
+			"%" PRId64 " fires were missed; at most %d can be run at once: run the newest, or start a "
+			"backfill of them",
 			missed->covers_count, AX_FIRE_ALL_MAX);
 	enum ax_status status = rule_of_missed(pass, tx, missed, &rule, err);
 	int64_t fire = missed->covers_from;
-	while (status == AX_OK && fire <= missed->covers_to) {
+	while (status == AX_OK && fire <= missed->covers_to && pass->made->n < AX_FIRE_ALL_MAX) {
 		status = make_up(pass, tx, task, fire, err);
 		if (status == AX_EXISTS) /* ran already */
 			status = AX_OK;

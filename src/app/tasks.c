@@ -5,6 +5,7 @@
 
 #include "app/alert_rules.h"
 #include "app/birth.h"
+#include "app/backfill.h"
 #include "app/chain_edit.h"
 #include "app/change.h"
 #include "app/fire.h"
@@ -364,6 +365,9 @@ static enum ax_status remove_task(struct ax_tx *tx, void *arg, struct ax_err *er
 	if (live.n + pending.n > 0 && !e->force)
 		return ax_fail(err, AX_CONFLICT, "id",
 			"%d runs of this task have not ended; cancel them or force the delete", live.n + pending.n);
+	status = ax_backfills_end(tx, task.id, e->now, err);
+	if (status != AX_OK)
+		return status;
 	if (task.status == AX_TASK_ENABLED) {
 		int64_t old_next = task.next_trigger_time;
 		task.status = AX_TASK_PAUSED;

@@ -5,6 +5,7 @@
 
 #include "app/alert_sweep.h"
 #include "app/birth.h"
+#include "app/backfill.h"
 #include "app/calendars.h"
 #include "app/chain.h"
 #include "app/change.h"
@@ -22,10 +23,15 @@ enum {
 	ROUNDS = 2, /* batches one call takes before it lets others at the store */
 };
 
+/* A batch of something that another file does. */
+typedef enum ax_status (*chore_fn)(
+	struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_taken, struct ax_err *err);
+
 struct pass {
 	struct ax_ctx *ctx;
 	int64_t now;
 	int taken; /* rows this transaction took: a full batch means there may be more */
+	chore_fn chore;
 };
 
 /* A task whose zone or expression stopped being readable must not hold up the others: it is parked, and the audit shows
@@ -106,12 +112,6 @@ static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err
 	return status;
 }
 
-static enum ax_status watch_runs(struct ax_tx *tx, void *arg, struct ax_err *err)
-{
-	struct pass *pass = arg;
-	return ax_watch_sweep(pass->ctx, tx, pass->now, &pass->taken, err);
-}
-
 /* @after tasks that a crash of an older version or an edit left without a next fire. */
 static enum ax_status free_stuck(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
@@ -124,11 +124,10 @@ static enum ax_status free_stuck(struct ax_tx *tx, void *arg, struct ax_err *err
 	return status;
 }
 
-/* Tasks that a change of their calendar did not reach, because a crash cut it short. */
-static enum ax_status follow_calendars(struct ax_tx *tx, void *arg, struct ax_err *err)
+static enum ax_status run_chore(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
-	return ax_calendars_follow(pass->ctx, tx, pass->now, &pass->taken, err);
+	return pass->chore(pass->ctx, tx, pass->now, &pass->taken, err);
 }
 
 /* The clock went back: what waits to be looked at must not wait for as long as it did. */
@@ -175,12 +174,6 @@ static enum ax_status find_next(struct ax_tx *tx, void *arg, struct ax_err *err)
 	return status;
 }
 
-static enum ax_status fold_failures(struct ax_tx *tx, void *arg, struct ax_err *err)
-{
-	struct pass *pass = arg;
-	return ax_failures_fold(pass->ctx, tx, pass->now, &pass->taken, err);
-}
-
 /* Runs a batch transaction until it finds less than a batch. */
 static enum ax_status repeat(struct pass *pass, ax_tx_fn fn, struct ax_err *err)
 {
@@ -193,6 +186,12 @@ static enum ax_status repeat(struct pass *pass, ax_tx_fn fn, struct ax_err *err)
 			break;
 	}
 	return status;
+}
+
+static enum ax_status repeat_chore(struct pass *pass, chore_fn chore, struct ax_err *err)
+{
+	pass->chore = chore;
+	return repeat(pass, run_chore, err);
 }
 
 enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *err)
@@ -209,11 +208,13 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 	if (status == AX_OK)
 		status = repeat(&pass, sweep_runs, err);
 	if (status == AX_OK)
-		status = repeat(&pass, watch_runs, err);
+		status = repeat_chore(&pass, ax_watch_sweep, err);
+	if (status == AX_OK)
+		status = repeat_chore(&pass, ax_backfills_step, err);
 	if (status == AX_OK && (pass.now - ctx->stuck_seen_ms > RARE_SWEEP_MS || pass.now < ctx->stuck_seen_ms)) {
 		status = repeat(&pass, free_stuck, err);
 		if (status == AX_OK)
-			status = repeat(&pass, follow_calendars, err);
+			status = repeat_chore(&pass, ax_calendars_follow, err); /* changes that a crash cut short */
 		ctx->stuck_seen_ms = pass.now;
 	}
 	if (status == AX_OK && (pass.now - ctx->alerts_seen_ms > ALERT_SWEEP_MS || pass.now < ctx->alerts_seen_ms)) {
@@ -226,7 +227,7 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		ctx->seen_ms = pass.now;
 	/* last, for nothing else waits for it */
 	if (status == AX_OK && (pass.now - ctx->folded_ms >= FOLD_MS || pass.now < ctx->folded_ms)) {
-		status = repeat(&pass, fold_failures, err);
+		status = repeat_chore(&pass, ax_failures_fold, err);
 		if (pass.taken < AX_BATCH)
 			ctx->folded_ms = pass.now;
 	}

@@ -19,6 +19,9 @@ enum {
 	AX_BOUNCE_LIMIT = 10,          /* claims in a row that nobody accepts, then it counts as a lost attempt */
 	AX_BATCH = 200,                /* rows one transaction takes */
 	AX_FIRE_ALL_MAX = 100,         /* runs that one task makes up in one transaction under fire_all */
+	AX_BACKFILL_MAX = 50000,       /* fires of one backfill */
+	AX_BACKFILL_LIVE_MAX = 100,    /* runs of one backfill that are live at once */
+	AX_BACKFILL_STEP = 1000,       /* fires that one transaction deals with for one backfill */
 	AX_FIRES_STEP = 100000,        /* fires that one transaction walks over for one task */
 	AX_SHARDS_MAX = 1000,          /* of one fire */
 	AX_SHARDS_STEP = 2000,         /* shards that one transaction makes, unless its first fire needs more */

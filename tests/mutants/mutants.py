@@ -14,6 +14,7 @@ def mutant(name, why, *edits):
 
 
 BIRTH, CHANGE, DISPATCH, FIRE = "src/app/birth.c", "src/app/change.c", "src/app/dispatch.c", "src/app/fire.c"
+BACKFILL, CALENDARS, MAKE_UP = "src/app/backfill.c", "src/app/calendars.c", "src/app/make_up.c"
 OVERLAP, SCHEDULE_NEXT = "src/app/overlap.c", "src/app/schedule_next.c"
 FAILURES = "src/app/failures.c"
 ALERTS, ALERT_RULES, DELIVER = "src/app/alerts.c", "src/app/alert_rules.c", "src/app/deliver.c"
@@ -63,6 +64,14 @@ MUTANTS = [
            (TASKS, "\tif (status == AX_OK && changed)\n\t\tstatus = ax_epoch_append(e->ctx, tx, &task, err);\n", "")),
     mutant("back-over-fires", "fires only go forward, whatever the clock does",
            (SCHEDULE_NEXT, "\treturn AX_MAX(due, task->last_trigger_time);\n", "\treturn due;\n")),
+    mutant("backfill-unpaced", "a backfill has no more runs live than it may",
+           (BACKFILL, "steps < AX_BACKFILL_STEP && live(b) < b->max_live", "steps < AX_BACKFILL_STEP")),
+    mutant("backfill-not-counted", "the end of a run makes room for its backfill's next",
+           (MAKE_UP, "if (run->backfill_id == 0 || run->shard != 0)\n", "if (run->backfill_id == 0 || run->shard != 0 || run->status == AX_RUN_CANCELLED)\n")),
+    mutant("backfill-of-the-future", "only fires that are past and dealt with are made up",
+           (BACKFILL, "\treturn AX_MIN(ax_schedule_handled(task, now), now);\n", "\treturn now + ax_schedule_handled(task, now);\n")),
+    mutant("calendar-change-does-not-settle", "what was due before a calendar changed falls under its old content",
+           (CALENDARS, "enum ax_status status = ax_fire_settle(ctx, tx, task, now, &why);", "enum ax_status status = AX_OK;")),
     mutant("calendar-not-asked", "a fire has a date that the task's calendar lets through",
            (SCHEDULE_NEXT, "if (status == AX_OK && epoch->calendar[0] != '\\0')", "if (false)")),
     mutant("validity-not-asked", "no fire outside the window of validity",
