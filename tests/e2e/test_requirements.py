@@ -48,12 +48,11 @@ def test_r03_shards(node, name):
     task = node.task(name, script=f'echo "$AX_SHARD_INDEX of $AX_SHARD_TOTAL"; test $AX_SHARD_INDEX != 2 || test -e {node.world.folder}/fixed',
                      shard_count=3, retry_count=1, retry_backoff="fixed", retry_delay_seconds=1)
     parent = node.trigger(task)
-    shards = wait_for(lambda: [r for r in node.runs(task, parent=parent["gid"]) if r["status"] in ("SUCCESS", "RETRYING")][2:] and
-                      node.runs(task, parent=parent["gid"]), 10)
+    wait_for(lambda: {r["status"] for r in node.runs(task, parent=parent["gid"])} == {"SUCCESS", "RETRYING"}, 10)
     assert node.run(parent)["status"] == "RUNNING"
     (node.world.folder / "fixed").touch()
     node.wait_run(parent, "SUCCESS")  # only the shard that failed was tried again
-    shards = {s["shard"]: s for s in node.runs(task, parent=parent["gid"])}
+    shards = {s["shard"]["index"]: s for s in node.runs(task, parent=parent["gid"])}
     assert {n: s["retry_times"] for n, s in shards.items()} == {1: 0, 2: 1, 3: 0}
     assert node.text(shards[3]).strip() == "3 of 3"
     assert [r["gid"] for r in node.runs(task)] == [parent["gid"]]
