@@ -96,6 +96,7 @@ CREATE TABLE ax_failure (
   title TEXT NOT NULL,
   worker TEXT NOT NULL,
   time INTEGER NOT NULL,
+  muted INTEGER NOT NULL,
   folded INTEGER NOT NULL,
   rerun_gid INTEGER NOT NULL
 ) STRICT;

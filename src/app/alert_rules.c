@@ -50,7 +50,7 @@ enum ax_status ax_alert_run_ended(struct ax_ctx *ctx, struct ax_tx *tx, const st
 	if (run->status != AX_RUN_FAILED && run->status != AX_RUN_TIMEOUT)
 		return AX_OK;
 	bool muted;
-	enum ax_status status = ax_failure_is_muted(tx, run, now, &muted, err);
+	enum ax_status status = ax_failure_is_muted(tx, run, &muted, err);
 	if (status != AX_OK || muted)
 		return status;
 	struct ax_alert_event event = event_of(ctx, AX_ALERT_FAILED, &task->def, run);

@@ -234,7 +234,7 @@ enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run
 	if (status == AX_OK)
 		run->rev++;
 	if (status == AX_OK && (step.effects & AX_FX_END))
-		status = ax_failure_note(tx, run, err);
+		status = ax_failure_note(tx, run, now, err);
 	if (status == AX_OK && (step.effects & AX_FX_TAKE))
 		status = count_place(tx, run, 1, err);
 	if (status == AX_OK && (step.effects & AX_FX_END))

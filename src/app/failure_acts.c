@@ -92,7 +92,8 @@ struct again {
 	int64_t now;
 };
 
-/* The key makes a second run of the same failure impossible. */
+/* The key makes a second run of the same failure impossible. Of a run with shards those are run again that did not
+ * succeed. */
 static enum ax_status run_again(
 	const struct again *again, struct ax_tx *tx, const struct ax_failure *failure, int64_t due, struct ax_err *err)
 {
@@ -103,8 +104,8 @@ static enum ax_status run_again(
 		status = tx->ops->task_get(tx, failure->task_id, true, &task, err);
 	if (status == AX_OK)
 		status = ax_run_repeat(again->ctx, tx, &old, &task,
-			ax_sprintf(again->ctx->arena, "retry-all:%" PRId64, failure->gid), false, due, again->now,
-			&made, err);
+			ax_sprintf(again->ctx->arena, "retry-all:%" PRId64, failure->gid), ax_run_is_parent(&old), due,
+			again->now, &made, err);
 	return status;
 }
 

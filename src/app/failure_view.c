@@ -33,11 +33,13 @@ static void sum_up(struct look *l)
 {
 	const struct ax_failure_spreads *spread = &l->view->spread;
 	struct ax_failure_facts *f = &l->facts;
+	int64_t on_workers = 0;
 	for (int i = 0; i < spread->n; i++) {
 		const struct ax_failure_spread *place = &spread->at[i];
 		if (place->worker[0] != '\0') {
 			f->n_workers++;
 			f->worker = place->worker;
+			on_workers += place->count;
 			continue;
 		}
 		if (f->n_tasks == 0 || l->tasks[f->n_tasks - 1].id != place->task_id) {
@@ -47,6 +49,8 @@ static void sum_up(struct look *l)
 		}
 		l->tasks[f->n_tasks - 1].count += place->count;
 	}
+	if (on_workers != l->view->group.count) /* runs with shards are on no one worker */
+		f->n_workers = 0;
 	for (int first = 0; first < TASKS_LOOKED_AT && first < f->n_tasks; first++)
 		for (int i = first + 1; i < f->n_tasks; i++)
 			if (l->tasks[i].count > l->tasks[first].count) {
@@ -67,7 +71,7 @@ static void compare(struct look *l, const struct ax_run *success)
 	}
 	if (f->n_workers == 1 && strcmp(success->worker, f->worker) == 0)
 		f->success_here++;
-	else
+	else if (success->worker[0] != '\0')
 		f->success_elsewhere++;
 	f->success_since += f->n_tasks == 1 && success->version >= f->first_version;
 }

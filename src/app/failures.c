@@ -10,13 +10,27 @@
 
 enum { QUIET_RESOLVED_DAYS = 30, QUIET_ANY_DAYS = 90 };
 
-enum ax_status ax_failure_note(struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
+enum ax_status ax_failure_note(struct ax_tx *tx, const struct ax_run *run, int64_t now, struct ax_err *err)
 {
+	struct ax_failure_group group;
 	if (!ax_run_has_failed(run))
 		return AX_OK;
 	struct ax_fingerprint print = ax_fingerprint_of(run);
 	struct ax_failure failure = ax_failure_of(run, &print);
+	enum ax_status status =
+		tx->ops->failure_group_find(tx, failure.group_key, failure.fingerprint, false, &group, err);
+	if (status != AX_OK && status != AX_NOT_FOUND)
+		return status;
+	failure.muted = status == AX_OK && ax_failure_state_at(&group, now) == AX_FAILURE_MUTED;
 	return tx->ops->failure_insert(tx, &failure, err);
+}
+
+enum ax_status ax_failure_is_muted(struct ax_tx *tx, const struct ax_run *run, bool *ret, struct ax_err *err)
+{
+	struct ax_failure failure;
+	enum ax_status status = tx->ops->failure_get(tx, run->gid, &failure, err);
+	*ret = status == AX_OK && failure.muted;
+	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
 enum ax_status ax_failure_rerun(struct ax_tx *tx, int64_t gid, int64_t rerun_gid, struct ax_err *err)
@@ -35,15 +49,6 @@ enum ax_status ax_failure_group_of_run(
 	return status == AX_OK
 		? tx->ops->failure_group_find(tx, failure.group_key, failure.fingerprint, false, ret, err)
 		: status;
-}
-
-enum ax_status ax_failure_is_muted(
-	struct ax_tx *tx, const struct ax_run *run, int64_t now, bool *ret, struct ax_err *err)
-{
-	struct ax_failure_group group;
-	enum ax_status status = ax_failure_group_of_run(tx, run, &group, err);
-	*ret = status == AX_OK && ax_failure_state_at(&group, now) == AX_FAILURE_MUTED;
-	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
 /* --- alerts ------------------------------------------------------------------------------------------------------- */
@@ -164,8 +169,9 @@ static enum ax_status raise(
 		.gid = heap->newest->gid,
 		.subject = group->title,
 		.detail = ax_sprintf(ctx->arena,
-			"%s: %" PRId64 " failures by now, the last of run %" PRId64 " on %s (%s, code %" PRId64 ").",
-			openings[heap->news], group->count, heap->newest->gid, heap->newest->worker, group->reason,
+			"%s: %" PRId64 " failures by now, the last of run %" PRId64 "%s%s (%s, code %" PRId64 ").",
+			openings[heap->news], group->count, heap->newest->gid,
+			heap->newest->worker[0] != '\0' ? " on " : "", heap->newest->worker, group->reason,
 			group->code),
 		.count = heap->n,
 		.tell_again = heap->grows,

@@ -30,6 +30,7 @@ struct ax_failure {
 	const char *title;
 	const char *worker;
 	int64_t time;
+	bool muted;        /* its group was, when it ended: nobody was told */
 	bool folded;       /* counted into its group */
 	int64_t rerun_gid; /* the newest run that repeats it; 0 = none */
 };
@@ -77,7 +78,7 @@ struct ax_failure_hour {
 	int64_t count;
 };
 
-/* Did its last attempt fail, time out or get lost? */
+/* Did its last attempt fail, time out or get lost? Of a run with shards the parent fails, and no shard by itself. */
 bool ax_run_has_failed(const struct ax_run *run);
 
 /* The row of a run that has just ended as FAILED or TIMEOUT. Borrows from the run and from `print`. */
@@ -111,7 +112,7 @@ bool ax_failure_grows(const struct ax_failure_group *group, const struct ax_fail
 /* Runs of the group's tasks that went well since it was first seen, as far as they were looked at. */
 struct ax_failure_facts {
 	int64_t count;
-	int n_tasks, n_workers;
+	int n_tasks, n_workers;    /* n_workers 0: not of all failures it is known where they were */
 	const char *worker;        /* the only one, when n_workers is 1 */
 	int64_t success_here;      /* on it */
 	int64_t success_elsewhere; /* on others */

@@ -105,7 +105,7 @@ MUTANTS = [
            (CHANGE, "\t} else if (run->cancel != AX_CANCEL_NONE) {", "\t} else if (false) {")),
     # ---- failures
     mutant("failure-not-written", "every run that failed is counted",
-           (CHANGE, "\t\tstatus = ax_failure_note(tx, run, err);\n", "\t\tstatus = AX_OK;\n")),
+           (CHANGE, "\t\tstatus = ax_failure_note(tx, run, now, err);\n", "\t\tstatus = AX_OK;\n")),
     mutant("failure-folded-again", "every failure is counted once",
            (FAILURES, "return status == AX_OK ? tx->ops->failure_set_folded(tx, failure->gid, err) : status;",
             "return status;")),

@@ -265,6 +265,31 @@ static void test_all_again_and_each_once(void **state)
 	assert_int_equal(count_runs(w, id, AX_RUN_WAITING), 4);
 }
 
+static void in_three_shards(struct ax_task_def *def)
+{
+	no_retries(def);
+	def->shard_count = 3;
+}
+
+static void test_a_run_with_shards_is_one_failure(void **state)
+{
+	struct world *w = *state;
+	struct ax_order orders[3];
+	int64_t id = make_task(w, "", in_three_shards);
+	trigger(w, id);
+	go(w, 1);
+	assert_int_equal(poll(w, "w1", "i1", 3, orders, NULL), 3);
+	result(w, "w1", &orders[0].run, AX_OUTCOME_FAILED);
+	result(w, "w1", &orders[1].run, AX_OUTCOME_FAILED);
+	result(w, "w1", &orders[2].run, AX_OUTCOME_SUCCESS);
+	go(w, 2000);
+	assert_int_equal(group_row(w, 0).count, 1);
+	assert_int_equal(retry_all(w, 10).made, 1);
+	go(w, 1000);
+	assert_int_equal(poll(w, "w1", "i1", 3, orders, NULL), 2); /* those that did not succeed */
+	assert_int_equal(retry_all(w, 10).made, 0);
+}
+
 static void test_nothing_is_run_again_without_its_task(void **state)
 {
 	struct world *w = *state;
@@ -384,6 +409,7 @@ int main(void)
 		TEST(test_muted_for_a_time),
 		TEST(test_growth_is_told_once_an_hour),
 		TEST(test_all_again_and_each_once),
+		TEST(test_a_run_with_shards_is_one_failure),
 		TEST(test_nothing_is_run_again_without_its_task),
 		TEST(test_quiet_groups_are_forgotten),
 		TEST(test_only_on_one_worker),
