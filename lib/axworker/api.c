@@ -117,6 +117,12 @@ const char *axw_params(struct axw_attempt *a)
 	return dump(json_object_get(a->run, "params"), &a->params_text);
 }
 
+const char *axw_upstream(struct axw_attempt *a)
+{
+	json_t *upstream = json_object_get(a->run, "upstream");
+	return json_array_size(upstream) > 0 ? dump(upstream, &a->upstream_text) : "[]";
+}
+
 const char *axw_run_json(struct axw_attempt *a)
 {
 	return dump(a->run, &a->run_text);

@@ -35,6 +35,7 @@ void axw_attempt_unref(struct axw_attempt *a)
 	free(a->message);
 	free(a->param_text);
 	free(a->params_text);
+	free(a->upstream_text);
 	free(a->run_text);
 	free(a);
 }

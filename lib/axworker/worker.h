@@ -92,6 +92,7 @@ struct axw_attempt {
 	json_t *run;
 	char *param_text;
 	char *params_text;
+	char *upstream_text;
 	char *run_text;
 	int64_t number, trigger_ms, timeout_ms, grace_ms;
 	int64_t rank; /* in the queue */

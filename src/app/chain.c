@@ -1,8 +1,10 @@
 #include "app/chain.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "app/birth.h"
+#include "core/limits.h"
 
 /* One end, one downstream task. */
 struct judging {
@@ -80,24 +82,24 @@ static enum ax_status judge_any(struct judging *j)
 
 /* The first run of a batch has the key "b" and the batch. When that is BLOCKED, a rerun of an upstream may complete the
  * batch after all: then it has a second run, ".2", and so on. Only the newest may not be BLOCKED. */
-static const char *join_key(struct ax_ctx *ctx, int64_t batch, int number)
+static const char *join_key(struct ax_arena *arena, int64_t batch, int number)
 {
-	return number == 1 ? ax_sprintf(ctx->arena, "b%" PRId64, batch)
-			   : ax_sprintf(ctx->arena, "b%" PRId64 ".%d", batch, number);
+	return number == 1 ? ax_sprintf(arena, "b%" PRId64, batch)
+			   : ax_sprintf(arena, "b%" PRId64 ".%d", batch, number);
 }
 
 /* The newest run of the batch; *ret_number 0 = none. */
-static enum ax_status find_join(struct judging *j, struct ax_run *ret, int *ret_number)
+static enum ax_status find_join(
+	struct ax_tx *tx, int64_t task_id, int64_t batch, struct ax_run *ret, int *ret_number, struct ax_err *err)
 {
 	struct ax_run run;
 	enum ax_status status;
-	for (int number = 1;; number++) {
-		status = j->tx->ops->run_find(j->tx, j->link->task.id, AX_KIND_CHAIN,
-			join_key(j->ctx, batch_of(j->ended), number), 0, &run, j->err);
+	for (*ret_number = 0;; ++*ret_number) {
+		const char *key = join_key(tx->arena, batch, *ret_number + 1);
+		status = tx->ops->run_find(tx, task_id, AX_KIND_CHAIN, key, 0, &run, err);
 		if (status != AX_OK)
 			break;
 		*ret = run;
-		*ret_number = number;
 	}
 	return status == AX_NOT_FOUND ? AX_OK : status;
 }
@@ -152,7 +154,7 @@ static enum ax_status learn(struct judging *j, int64_t gid, enum lesson *ret)
 static enum ax_status begin_join(struct judging *j)
 {
 	enum lesson lesson;
-	make_run(j, join_key(j->ctx, batch_of(j->ended), 1));
+	make_run(j, join_key(j->ctx->arena, batch_of(j->ended), 1));
 	enum ax_status status = learn(j, j->link->run.gid, &lesson);
 	if (lesson == HOPELESS) {
 		block(j, AX_LINK_BLOCKED);
@@ -186,7 +188,7 @@ static enum ax_status complete_later(struct judging *j, const struct ax_run *blo
 	bool too_late = blocked->blocked_by == 0 && j->ended->rerun_of == 0;
 	if (status != AX_OK || lesson != COMPLETE || too_late)
 		return status;
-	make_run(j, join_key(j->ctx, batch_of(j->ended), number + 1));
+	make_run(j, join_key(j->ctx->arena, batch_of(j->ended), number + 1));
 	j->link->kind = AX_LINK_START;
 	return ax_chain_copy(j->tx, blocked->gid, j->link->run.gid, j->err);
 }
@@ -194,8 +196,8 @@ static enum ax_status complete_later(struct judging *j, const struct ax_run *blo
 static enum ax_status judge_all(struct judging *j)
 {
 	struct ax_run join;
-	int number = 0;
-	enum ax_status status = find_join(j, &join, &number);
+	int number;
+	enum ax_status status = find_join(j->tx, j->link->task.id, batch_of(j->ended), &join, &number, j->err);
 	if (status != AX_OK)
 		return status;
 	if (number == 0)
@@ -236,4 +238,61 @@ enum ax_status ax_chain_judge_again(struct ax_tx *tx, const struct ax_task *task
 		ret->kind = AX_LINK_DUE;
 	}
 	return AX_OK;
+}
+
+/* ---- for those who look */
+
+enum ax_status ax_chain_find(struct ax_tx *tx, const struct ax_run *upstream, const struct ax_task *downstream,
+	struct ax_run *ret, struct ax_err *err)
+{
+	int number;
+	if (!downstream->def.join_all)
+		return tx->ops->run_find(tx, downstream->id, AX_KIND_CHAIN,
+			ax_sprintf(tx->arena, "%" PRId64, upstream->gid), 0, ret, err);
+	enum ax_status status = find_join(tx, downstream->id, batch_of(upstream), ret, &number, err);
+	return status == AX_OK && number == 0 ? AX_NOT_FOUND : status;
+}
+
+static enum ax_status tell_one(
+	struct ax_tx *tx, const struct ax_run_upstream *row, size_t *room, struct ax_told *ret, struct ax_err *err)
+{
+	struct ax_task task;
+	struct ax_run run;
+	*ret = (struct ax_told){
+		.task_id = row->upstream_id,
+		.task_name = "",
+		.gid = row->upstream_gid,
+		.status = row->upstream_status,
+		.result = "",
+	};
+	enum ax_status status = tx->ops->task_get(tx, row->upstream_id, false, &task, err);
+	if (status == AX_OK)
+		ret->task_name = task.def.task_name;
+	if (status == AX_OK || status == AX_NOT_FOUND)
+		status = tx->ops->run_get(tx, row->upstream_gid, false, &run, err);
+	if (status != AX_OK)
+		return status == AX_NOT_FOUND ? AX_OK : status; /* retention was here */
+	size_t len = strlen(run.result);
+	ret->omitted = len > *room;
+	if (!ret->omitted) {
+		ret->result = run.result;
+		*room -= len;
+	}
+	return AX_OK;
+}
+
+enum ax_status ax_chain_tell(struct ax_tx *tx, const struct ax_run *run, struct ax_tolds *ret, struct ax_err *err)
+{
+	struct ax_run_upstreams rows;
+	size_t room = AX_UPSTREAM_RESULTS_MAX;
+	ret->n = 0;
+	if (run->kind != AX_KIND_CHAIN && run->rerun_of == 0)
+		return AX_OK;
+	enum ax_status status = tx->ops->run_upstreams(tx, run->parent != 0 ? run->parent : run->gid, &rows, err);
+	if (status != AX_OK)
+		return status;
+	ret->at = ax_alloc_array(tx->arena, (size_t)rows.n + 1, sizeof(*ret->at));
+	for (; status == AX_OK && ret->n < rows.n; ret->n++)
+		status = tell_one(tx, &rows.at[ret->n], &room, &ret->at[ret->n], err);
+	return status;
 }

@@ -42,6 +42,25 @@ static inline bool ax_run_is_joining(const struct ax_run *run)
 	return run->status == AX_RUN_PENDING && run->kind == AX_KIND_CHAIN;
 }
 
+/* What a run is told of a run that it follows. */
+struct ax_told {
+	int64_t task_id;
+	const char *task_name; /* "" = the task is gone */
+	int64_t gid;
+	enum ax_run_state status;
+	const char *result; /* JSON text or "" */
+	bool omitted;       /* the results of all do not fit into AX_UPSTREAM_RESULTS_MAX */
+};
+struct ax_tolds {
+	struct ax_told *at;
+	int n;
+};
+enum ax_status ax_chain_tell(struct ax_tx *tx, const struct ax_run *run, struct ax_tolds *ret, struct ax_err *err);
+
+/* The newest run that a downstream task has because of this one. AX_NOT_FOUND. */
+enum ax_status ax_chain_find(struct ax_tx *tx, const struct ax_run *upstream, const struct ax_task *downstream,
+	struct ax_run *ret, struct ax_err *err);
+
 /* A rerun stands on what the first run stood on. */
 enum ax_status ax_chain_copy(struct ax_tx *tx, int64_t from_gid, int64_t to_gid, struct ax_err *err);
 

@@ -33,9 +33,12 @@ static enum ax_status give(struct turn *t, struct ax_run *run, struct ax_taker *
 {
 	static const struct ax_change claim = { .event = AX_EV_CLAIM, .reason = "" };
 	struct pass *pass = t->pass;
+	struct ax_tolds told;
 	run->worker = taker->worker->name;
 	run->incarnation = taker->worker->incarnation;
 	enum ax_status status = ax_change_run(pass->ctx, t->tx, run, &claim, pass->now, err);
+	if (status == AX_OK)
+		status = ax_chain_tell(t->tx, run, &told, err);
 	if (status == AX_OK && run->fence == 1)
 		status = ax_alert_run_given(pass->ctx, t->tx, &t->known.def, &t->group, run, pass->now, err);
 	if (status != AX_OK)
@@ -43,6 +46,7 @@ static enum ax_status give(struct turn *t, struct ax_run *run, struct ax_taker *
 	*ax_poll_add_order(taker->poll, pass->ctx->arena) = (struct ax_order){
 		.run = *run,
 		.def = t->known.def,
+		.upstream = told,
 		.long_share_percent = t->group.long_share_percent,
 	};
 	t->given++;

@@ -1,6 +1,7 @@
 #ifndef AX_APP_DISPATCH_H
 #define AX_APP_DISPATCH_H
 
+#include "app/chain.h"
 #include "app/ctx.h"
 #include "app/poll.h"
 

@@ -1,12 +1,14 @@
 #ifndef AX_APP_POLL_H
 #define AX_APP_POLL_H
 
+#include "app/chain.h"
 #include "app/worker_seen.h"
 
 /* What a worker was given: the run as claimed and the definition that it executes. */
 struct ax_order {
 	struct ax_run run;
 	struct ax_task_def def;
+	struct ax_tolds upstream;
 	int64_t long_share_percent; /* of its group */
 };
 

@@ -53,6 +53,14 @@ void ax_why_standing_for(struct ax_why_case *c, int64_t fire, struct ax_runs *re
 void ax_why_state(struct ax_why_case *c);
 /* Why a WAITING run waits: the rules of giving out, in order, up to the first that fails. */
 void ax_why_waiting(struct ax_why_case *c);
+/* What caused the run of an event or a chain. */
+void ax_why_event(struct ax_why_case *c);
+void ax_why_chain(struct ax_why_case *c);
+/* Whom a join waits for: the answer. Where the chain of a BLOCKED run was broken, or who did not come. */
+void ax_why_joining(struct ax_why_case *c);
+void ax_why_blocked(struct ax_why_case *c);
+/* What makes runs of a task without a schedule. */
+const char *ax_why_causes(struct ax_why_case *c);
 /* Does the task demand runs now: enabled, with fires to come? If not, the newest step says why. */
 bool ax_why_demanding(struct ax_why_case *c);
 /* Would a run of the task be given out now? If not, the newest step says why. */

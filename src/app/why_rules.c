@@ -196,7 +196,7 @@ static bool enabled(struct ax_why_case *c)
 static bool has_fires(struct ax_why_case *c)
 {
 	const struct ax_task *task = &c->task;
-	if (task->def.task_type != AX_TASK_SCHEDULED)
+	if (!ax_def_has_schedule(&task->def))
 		return true;
 	if (task->exhausted)
 		ax_why_add(c, 0, AX_WHY_FAIL, "exhausted",

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/chain.h"
 #include "app/failures.h"
 #include "app/run_def.h"
 #include "app/why_case.h"
@@ -84,10 +85,10 @@ static void origin(struct ax_why_case *c)
 		from_person(c);
 		break;
 	case AX_KIND_EVENT:
+		ax_why_event(c);
+		break;
 	case AX_KIND_CHAIN:
-		ax_why_add(c, run->create_time, AX_WHY_OK, run->kind == AX_KIND_EVENT ? "event" : "chain",
-			AX_SAY(c, "It was caused by %s %s.", run->kind == AX_KIND_EVENT ? "event" : "run",
-				run->fire_key));
+		ax_why_chain(c);
 		break;
 	}
 }
@@ -283,6 +284,8 @@ static const struct {
 	{ AX_RUN_CANCELLED, "shards", "shards_failed", AX_WHY_FAIL, "a person cancelled a shard of it" },
 	{ AX_RUN_CANCELLED, "nothing_to_rerun", "nothing_to_rerun", AX_WHY_FAIL, "there is nothing left to repeat" },
 	{ AX_RUN_CANCELLED, NULL, "cancelled", AX_WHY_FAIL, "a person cancelled it" },
+	{ AX_RUN_BLOCKED, "join_deadline", "join_deadline", AX_WHY_FAIL, "it waited for its upstreams in vain" },
+	{ AX_RUN_BLOCKED, "no_upstreams", "no_upstreams", AX_WHY_FAIL, "nothing was left that it could wait for" },
 	{ AX_RUN_BLOCKED, NULL, "blocked", AX_WHY_FAIL, "an upstream did not succeed" },
 	{ AX_RUN_SKIPPED, "overlap", "skipped_overlap", AX_WHY_FAIL, "overlap is skip" },
 	{ AX_RUN_SKIPPED, NULL, "skipped_misfire", AX_WHY_FAIL, "the fire was found late" },
@@ -298,6 +301,8 @@ static void ended(struct ax_why_case *c)
 	while (i + 1 < AX_COUNT(ends) &&
 		(ends[i].state != run->status || (ends[i].reason != NULL && strcmp(ends[i].reason, run->reason) != 0)))
 		i++;
+	if (run->status == AX_RUN_BLOCKED)
+		ax_why_blocked(c);
 	const char *tries = run->fence == 0
 		? "" /* it never got as far */
 		: AX_SAY(c, " after %" PRId64 " retries and %" PRId64 " losses", run->retry_times, run->lost_times);
@@ -326,6 +331,10 @@ static void failure_group(struct ax_why_case *c)
 
 static void pending(struct ax_why_case *c)
 {
+	if (ax_run_is_joining(c->run)) {
+		ax_why_joining(c);
+		return;
+	}
 	ax_why_add(c, c->run->trigger_time, AX_WHY_INFO, "not_due_yet",
 		AX_SAY(c, "It is due at %s, in %s.", ax_why_at(c, c->run->trigger_time),
 			ax_why_span(c, AX_MAX(c->run->trigger_time - c->now, 0))));

@@ -290,13 +290,13 @@ static void newest_run(struct look *look)
 	c->status = c->tx->ops->runs_page(c->tx, &filter, &runs, &rest, c->err);
 	if (c->status != AX_OK)
 		return;
-	const char *newest = "none was asked for";
+	const char *newest = "there was none";
 	if (runs.n > 0) {
 		look->run = runs.at[0];
 		newest = AX_SAY(c, "the newest is run %" PRId64 " (%s)", look->run.gid, state_of(c, &look->run));
 	}
 	ax_why_add(c, runs.n > 0 ? look->run.create_time : 0, AX_WHY_INFO, "no_schedule",
-		AX_SAY(c, "The task has no schedule; its runs are asked for, and up to %s %s.", ax_why_at(c, look->at),
+		AX_SAY(c, "The task has no schedule; %s. Up to %s %s.", ax_why_causes(c), ax_why_at(c, look->at),
 			newest));
 	ax_why_answer(c);
 }
@@ -321,7 +321,7 @@ static void tell_task(struct look *look)
 	static const char *const words[] = { "created", "enabled", "paused" };
 	struct ax_why_case *c = &look->c;
 	const struct ax_task *task = &c->task;
-	bool scheduled = task->def.task_type == AX_TASK_SCHEDULED;
+	bool scheduled = ax_def_has_schedule(&task->def);
 	ax_why_add(c, task->update_time, AX_WHY_INFO, "task",
 		AX_SAY(c, "Task %s/%s is %s, at version %" PRId64 "%s%s%s%s.", task->def.group_key, task->def.task_name,
 			words[task->status], task->version, scheduled ? ": " : "", task->def.cron_expr,
@@ -332,7 +332,7 @@ static void tell(struct look *look)
 {
 	struct ax_why_case *c = &look->c;
 	tell_task(look);
-	if (c->task.def.task_type == AX_TASK_SCHEDULED) {
+	if (ax_def_has_schedule(&c->task.def)) {
 		find_fire(look);
 		tell_fire(look);
 		account(look);

@@ -651,6 +651,78 @@ static int versions(struct ax_ctl *ctl)
 	return AX_EXIT_OK;
 }
 
+/* ---- graph ---- */
+
+static const char *name_by_id(struct ax_ctl *ctl, const json_t *tasks, const char *id)
+{
+	size_t i;
+	const json_t *task;
+	json_array_foreach(tasks, i, task)
+	{
+		if (strcmp(ax_json_text(&ctl->arena, task, "id"), id) == 0)
+			return name_of(&ctl->arena, task);
+	}
+	return id;
+}
+
+/* "ops/a, ops/b": the upstreams of the task. */
+static const char *names_before(struct ax_ctl *ctl, const json_t *graph, const char *id)
+{
+	const json_t *tasks = json_object_get(graph, "tasks"), *edge;
+	const char *names = "";
+	size_t i;
+	json_array_foreach(json_object_get(graph, "edges"), i, edge)
+	{
+		if (strcmp(ax_json_text(&ctl->arena, edge, "task_id"), id) == 0)
+			names = ax_sprintf(&ctl->arena, "%s%s%s", names, *names != '\0' ? ", " : "",
+				name_by_id(ctl, tasks, ax_json_text(&ctl->arena, edge, "upstream_id")));
+	}
+	return names;
+}
+
+static void add_node(struct ax_ctl *ctl, struct ax_table *table, const json_t *graph, const json_t *task)
+{
+	const char *before = names_before(ctl, graph, ax_json_text(&ctl->arena, task, "id"));
+	bool joins = strcmp(ax_json_text(&ctl->arena, task, "join"), "all") == 0;
+	ax_table_cell(table, ax_json_text(&ctl->arena, task, "distance"));
+	ax_table_cell(table, name_of(&ctl->arena, task));
+	ax_table_cell(table, ax_json_text(&ctl->arena, task, "status"));
+	ax_table_cell(table, ax_json_text(&ctl->arena, json_object_get(task, "last_run"), "status"));
+	ax_table_cell(table, joins ? ax_sprintf(&ctl->arena, "all of %s", before) : before);
+}
+
+/* From the first task of the chain to the last. */
+static int graph(struct ax_ctl *ctl)
+{
+	static const char *const heads[] = { ">STEP", "TASK", "STATUS", "LAST RUN", "AFTER", NULL };
+	json_t *task = NULL, *answer = NULL;
+	int code = act(ctl, "GET", "/graph", NULL, &task, &answer);
+	if (code == AX_EXIT_OK && ctl->json) {
+		ax_print_json(stdout, answer);
+	} else if (code == AX_EXIT_OK) {
+		const json_t *tasks = json_object_get(answer, "tasks"), *node;
+		int64_t first = 0, last = 0;
+		size_t i;
+		struct ax_table table;
+		json_array_foreach(tasks, i, node)
+		{
+			first = AX_MIN(first, ax_json_int(node, "distance"));
+			last = AX_MAX(last, ax_json_int(node, "distance"));
+		}
+		ax_table_init(&table, heads);
+		for (int64_t distance = first; distance <= last; distance++)
+			json_array_foreach(tasks, i, node) if (ax_json_int(node, "distance") == distance)
+				add_node(ctl, &table, answer, node);
+		ax_table_print(&table, stdout);
+		ax_table_done(&table);
+		if (ax_json_true(answer, "truncated"))
+			puts("… there are more");
+	}
+	json_decref(task);
+	json_decref(answer);
+	return code;
+}
+
 const struct ax_verb ax_task_verbs[] = {
 	{ "list", "", 0, 0, "tasks with their schedules, next fires and last runs", list_opts, list, false },
 	{ "show", "TASK", 1, 1, "one task (TASK: an id, GROUP/NAME, or NAME)", NULL, show, false },
@@ -662,6 +734,7 @@ const struct ax_verb ax_task_verbs[] = {
 	{ "trigger", "TASK", 1, 1, "run it now, or later", trigger_opts, trigger, false },
 	{ "delete", "TASK", 1, 1, "delete it", delete_opts, delete, false },
 	{ "next", "TASK", 1, 1, "its next fires, with what clock changes do to them", next_opts, next, false },
+	{ "graph", "TASK", 1, 1, "what stands before and behind it", NULL, graph, false },
 	{ "versions", "TASK", 1, 1, "how its definition changed", NULL, versions, false },
 	{ 0 },
 };

@@ -41,6 +41,7 @@ enum {
 	AX_EVENT_ID_MAX = 256,
 	AX_LISTENERS_MAX = 500, /* tasks that listen to one event: its runs are made in one transaction */
 	AX_UPSTREAMS_MAX = 50,
+	AX_UPSTREAM_RESULTS_MAX = 65536, /* with names and ids it still fits into one variable of a process */
 	AX_DOWNSTREAMS_MAX = 100,
 	AX_CHAIN_DEPTH_MAX = 20,
 	AX_CHAIN_RUNS_MAX = 500,   /* that one end may make, all in its transaction */

@@ -141,6 +141,8 @@ enum ax_status ax_get_run(struct ax_call *c, struct ax_err *err)
 	status = ax_render_run_members(c, &run, err);
 	ax_json_id(&c->json, "failure_id", group.id);
 	ax_render_run_history(c, &run, &attempts);
+	if (status == AX_OK)
+		status = ax_render_run_chain(c, &run, err);
 	ax_json_obj_end(&c->json);
 	return status;
 }

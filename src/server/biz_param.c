@@ -115,6 +115,7 @@ static void check_http(struct ax_read *r)
 {
 	const char *url = "", *method = "GET";
 	int64_t redirects = 0;
+	bool send_run = false;
 	ax_read_require(r, "url");
 	ax_read_str(r, "url", AX_URL_MAX, &url);
 	const char *fault = ax_url_fault(url);
@@ -125,6 +126,9 @@ static void check_http(struct ax_read *r)
 		ax_read_fail(r, "method", "method must be one of %s", ax_methods);
 	check_headers(r);
 	ax_read_any(r, "body");
+	ax_read_bool(r, "send_run", &send_run);
+	if (send_run && ax_read_has(r, "body"))
+		ax_read_fail(r, "body", "with send_run the run is the body; leave body out");
 	check_success(r);
 	ax_read_int(r, "follow_redirects", 0, AX_REDIRECTS_MAX, &redirects);
 }

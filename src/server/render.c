@@ -162,6 +162,19 @@ static void render_durations(struct ax_json *json, const struct ax_task *task)
 		ax_lane_name(ax_lane_choose(task->def.lane, ax_durations_quantile(task->durations, 90))));
 }
 
+void ax_render_last_run(struct ax_json *json, const struct ax_task *task)
+{
+	if (task->last_run_gid == 0) {
+		ax_json_null(json, "last_run");
+	} else {
+		ax_json_obj(json, "last_run");
+		ax_json_id(json, "gid", task->last_run_gid);
+		ax_json_str(json, "status", ax_run_state_name(task->last_run_status));
+		ax_json_int(json, "end_time", task->last_run_end_time);
+		ax_json_obj_end(json);
+	}
+}
+
 void ax_render_task(struct ax_call *c, const char *key, const struct ax_task *task, const struct ax_offers *offers)
 {
 	struct ax_json *json = &c->json;
@@ -173,20 +186,15 @@ void ax_render_task(struct ax_call *c, const char *key, const struct ax_task *ta
 	ax_json_int(json, "create_time", task->create_time);
 	ax_json_int(json, "update_time", task->update_time);
 	ax_json_str(json, "updated_by", task->updated_by);
+	int64_t upstream = 0;
+	(void)ax_ids_read(task->def.upstreams, &upstream, 1);
+	ax_json_id(json, "upstream_task_id", upstream); /* the first of them */
 	ax_json_time(json, "next_trigger_time", task->next_trigger_time);
 	ax_json_time(json, "last_trigger_time", task->last_trigger_time);
 	ax_json_bool(json, "exhausted", task->exhausted);
 	ax_json_time(json, "canary_version", task->canary_version);
 	ax_json_time(json, "canary_percent", task->canary_percent);
-	if (task->last_run_gid == 0) {
-		ax_json_null(json, "last_run");
-	} else {
-		ax_json_obj(json, "last_run");
-		ax_json_id(json, "gid", task->last_run_gid);
-		ax_json_str(json, "status", ax_run_state_name(task->last_run_status));
-		ax_json_int(json, "end_time", task->last_run_end_time);
-		ax_json_obj_end(json);
-	}
+	ax_render_last_run(json, task);
 	render_durations(json, task);
 	render_schedule(c, &task->def, offers);
 	ax_json_obj_end(json);
@@ -325,6 +333,8 @@ enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run
 		enum ax_status status = ax_run_waiting_for(c->tx, run, c->now, &waiting_for, err);
 		if (status != AX_OK)
 			return status;
+	} else if (ax_run_is_joining(run)) {
+		waiting_for = "upstreams";
 	}
 	const char *task_name;
 	struct shards shards = { 0 };
@@ -358,6 +368,8 @@ enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run
 	ax_json_int(json, "version", run->version);
 	ax_json_id(json, "rerun_of", run->rerun_of);
 	render_shards(json, run, &shards);
+	ax_json_id(json, "batch", run->batch);
+	ax_json_id(json, "blocked_by", run->blocked_by);
 	if (run->covers_count == 0) {
 		ax_json_null(json, "covers");
 	} else {
@@ -376,6 +388,88 @@ enum ax_status ax_render_run(struct ax_call *c, const char *key, const struct ax
 	enum ax_status status = ax_render_run_members(c, run, err);
 	ax_json_obj_end(&c->json);
 	return status;
+}
+
+void ax_render_told(struct ax_json *json, const char *key, const struct ax_tolds *told)
+{
+	ax_json_arr(json, key);
+	for (int i = 0; i < told->n; i++) {
+		const struct ax_told *t = &told->at[i];
+		ax_json_obj(json, NULL);
+		ax_json_id(json, "task_id", t->task_id);
+		ax_json_word(json, "task_name", t->task_name);
+		ax_json_id(json, "gid", t->gid);
+		ax_json_str(json, "status", ax_run_state_name(t->status));
+		ax_json_raw(json, "result", t->result);
+		ax_json_bool(json, "result_omitted", t->omitted);
+		ax_json_obj_end(json);
+	}
+	ax_json_arr_end(json);
+}
+
+static void render_link(struct ax_json *json, int64_t task_id, const char *task_name, int64_t gid, const char *state)
+{
+	ax_json_obj(json, NULL);
+	ax_json_id(json, "task_id", task_id);
+	ax_json_word(json, "task_name", task_name);
+	ax_json_id(json, "gid", gid);
+	ax_json_str(json, "status", state);
+	ax_json_obj_end(json);
+}
+
+/* What the run follows; of a join also what it waits for. */
+static enum ax_status render_upstream_runs(struct ax_call *c, const struct ax_run *run, struct ax_err *err)
+{
+	struct ax_tolds told = { 0 };
+	struct ax_upstreams upstreams = { 0 };
+	struct ax_task task;
+	enum ax_status status = ax_chain_tell(c->tx, run, &told, err);
+	if (status == AX_OK && ax_run_is_joining(run))
+		status = c->tx->ops->upstreams_of(c->tx, run->task_id, &upstreams, err);
+	ax_json_arr(&c->json, "upstream_runs");
+	for (int i = 0; status == AX_OK && i < told.n; i++)
+		render_link(&c->json, told.at[i].task_id, told.at[i].task_name, told.at[i].gid,
+			ax_run_state_name(told.at[i].status));
+	for (int i = 0; status == AX_OK && i < upstreams.n; i++) {
+		int k = 0;
+		while (k < told.n && told.at[k].task_id != upstreams.at[i].upstream_id)
+			k++;
+		if (k < told.n)
+			continue;
+		status = c->tx->ops->task_get(c->tx, upstreams.at[i].upstream_id, false, &task, err);
+		if (status == AX_OK)
+			render_link(&c->json, task.id, task.def.task_name, 0, NULL);
+	}
+	ax_json_arr_end(&c->json);
+	return status;
+}
+
+static enum ax_status render_downstream_runs(struct ax_call *c, const struct ax_run *run, struct ax_err *err)
+{
+	struct ax_upstreams downstreams = { 0 };
+	struct ax_task task;
+	struct ax_run next;
+	enum ax_status status = AX_OK;
+	if (run->shard == 0)
+		status = c->tx->ops->downstreams_of(c->tx, run->task_id, &downstreams, err);
+	ax_json_arr(&c->json, "downstream_runs");
+	for (int i = 0; status == AX_OK && i < downstreams.n; i++) {
+		status = c->tx->ops->task_get(c->tx, downstreams.at[i].task_id, false, &task, err);
+		if (status == AX_OK)
+			status = ax_chain_find(c->tx, run, &task, &next, err);
+		if (status == AX_OK)
+			render_link(&c->json, task.id, task.def.task_name, next.gid, ax_run_state_name(next.status));
+		if (status == AX_NOT_FOUND)
+			status = AX_OK;
+	}
+	ax_json_arr_end(&c->json);
+	return status;
+}
+
+enum ax_status ax_render_run_chain(struct ax_call *c, const struct ax_run *run, struct ax_err *err)
+{
+	enum ax_status status = render_upstream_runs(c, run, err);
+	return status == AX_OK ? render_downstream_runs(c, run, err) : status;
 }
 
 static void render_attempt(struct ax_json *json, const struct ax_attempt *a)

@@ -3,6 +3,7 @@
 
 /* The nouns as JSON, as docs/api.md shows them, and the words for their enums. */
 
+#include "app/chain.h"
 #include "base/json_write.h"
 #include "port/store.h"
 #include "server/call.h"
@@ -21,6 +22,8 @@ AX_MUST_USE enum ax_status ax_offers_read(struct ax_call *c, struct ax_offers *r
 
 /* The definition's members, inside an open object. */
 void ax_render_def(struct ax_json *json, const struct ax_task_def *def);
+/* "last_run". */
+void ax_render_last_run(struct ax_json *json, const struct ax_task *task);
 void ax_render_task(struct ax_call *c, const char *key, const struct ax_task *task, const struct ax_offers *offers);
 
 /* Members of a run inside an open object (see ax_render_run); waiting_for is looked up for WAITING runs. */
@@ -30,6 +33,11 @@ AX_MUST_USE enum ax_status ax_render_run(
 /* "attempts" and "timeline". */
 void ax_render_run_history(struct ax_call *c, const struct ax_run *run, const struct ax_attempts *attempts);
 void ax_render_output(struct ax_json *json, const struct ax_output *output);
+
+/* What a run follows, with their results. */
+void ax_render_told(struct ax_json *json, const char *key, const struct ax_tolds *told);
+/* "upstream_runs" and "downstream_runs". */
+AX_MUST_USE enum ax_status ax_render_run_chain(struct ax_call *c, const struct ax_run *run, struct ax_err *err);
 
 AX_MUST_USE enum ax_status ax_render_group(struct ax_call *c, const struct ax_group *group, struct ax_err *err);
 const char *ax_worker_state(const struct ax_worker *worker, int64_t now);

@@ -315,6 +315,7 @@ static void write_order(struct ax_json *json, const struct ax_order *order)
 		ax_json_obj_end(json);
 	}
 	ax_json_int(json, "retry_times", run->retry_times);
+	ax_render_told(json, "upstream", &order->upstream);
 	ax_json_obj_end(json);
 }
 

@@ -63,6 +63,8 @@ static void set_run(struct env *env, struct axw_attempt *a)
 		set(env, "TRACEPARENT", axw_traceparent(a));
 	if (strcmp(axw_params(a), "null") != 0)
 		set(env, "AX_PARAMS", axw_params(a));
+	if (strcmp(axw_upstream(a), "[]") != 0)
+		set(env, "AX_UPSTREAM", axw_upstream(a));
 }
 
 static enum ax_status set_task(

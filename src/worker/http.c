@@ -228,6 +228,21 @@ static void add_number(struct call *c, const char *name, int64_t value)
 	add_header(c, name, ax_sprintf(&c->arena, "%" PRId64, value));
 }
 
+/* "123, 456": the runs that this one follows. */
+static const char *upstream_gids(struct call *c)
+{
+	json_t *upstream = json_loads(axw_upstream(c->attempt), 0, NULL), *run;
+	size_t i;
+	const char *gids = "";
+	json_array_foreach(upstream, i, run)
+	{
+		const char *gid = json_string_value(json_object_get(run, "gid"));
+		gids = ax_sprintf(&c->arena, "%s%s%s", gids, i ? ", " : "", gid ? gid : "");
+	}
+	json_decref(upstream);
+	return gids;
+}
+
 static void add_headers(struct call *c)
 {
 	struct axw_attempt *a = c->attempt;
@@ -246,6 +261,9 @@ static void add_headers(struct call *c)
 		add_header(c, "AX-Rerun-Of", axw_rerun_of(a));
 	if (*axw_traceparent(a))
 		add_header(c, "traceparent", axw_traceparent(a));
+	const char *upstream = upstream_gids(c);
+	if (*upstream)
+		add_header(c, "AX-Upstream", upstream);
 	c->headers = curl_slist_append(c->headers, "Expect:");
 }
 
@@ -351,6 +369,9 @@ static void on_start(struct axw_attempt *a, void *user)
 		finish(c, AXW_REFUSED, 0, err.msg);
 		return;
 	}
+	if (c->spec.send_run)
+		http_spec_send(&c->spec,
+			ax_sprintf(&c->arena, "{\"params\":%s,\"upstream\":%s}", axw_params(a), axw_upstream(a)));
 	c->hops_left = c->spec.hops;
 	begin_hop(c, c->spec.url);
 }

@@ -37,27 +37,45 @@ static bool has_header(const struct http_spec *spec, const char *name)
 	return false;
 }
 
-static void read_body(json_t *body, struct ax_arena *arena, struct http_spec *spec)
+static void set_body(struct http_spec *spec, const char *body, const char *type)
 {
-	const char *type = "text/plain; charset=utf-8";
-	if (!body)
-		return;
-	if (json_is_string(body)) {
-		spec->body = ax_strdup(arena, json_string_value(body));
-	} else {
-		char *text = json_dumps(body, JSON_COMPACT | JSON_ENCODE_ANY);
-		spec->body = ax_strdup(arena, text);
-		free(text);
-		type = "application/json";
-	}
-	spec->body_len = strlen(spec->body);
+	spec->body = body;
+	spec->body_len = strlen(body);
 	if (!has_header(spec, "Content-Type") && spec->n_headers < AX_HEADERS_MAX)
 		spec->headers[spec->n_headers++] = (struct http_header){ "Content-Type", type };
 }
 
+static void read_body(json_t *body, struct ax_arena *arena, struct http_spec *spec)
+{
+	if (!body)
+		return;
+	if (json_is_string(body)) {
+		set_body(spec, ax_strdup(arena, json_string_value(body)), "text/plain; charset=utf-8");
+	} else {
+		char *text = json_dumps(body, JSON_COMPACT | JSON_ENCODE_ANY);
+		set_body(spec, ax_strdup(arena, text), "application/json");
+		free(text);
+	}
+}
+
+void http_spec_send(struct http_spec *spec, const char *json)
+{
+	set_body(spec, json, "application/json");
+}
+
+static enum ax_status read_send_run(json_t *given, json_t *body, struct http_spec *spec, struct ax_err *err)
+{
+	if (given && !json_is_boolean(given))
+		return ax_fail(err, AX_INVALID, "send_run", "send_run is true or false");
+	spec->send_run = json_is_true(given);
+	if (spec->send_run && body)
+		return ax_fail(err, AX_INVALID, "body", "with send_run the run is the body; leave body out");
+	return AX_OK;
+}
+
 static enum ax_status read_method(json_t *given, struct ax_arena *arena, struct http_spec *spec, struct ax_err *err)
 {
-	spec->method = spec->body ? "POST" : "GET";
+	spec->method = spec->body || spec->send_run ? "POST" : "GET";
 	if (!given)
 		return AX_OK;
 	const char *method = json_string_value(given);
@@ -86,7 +104,8 @@ static enum ax_status read_success(json_t *given, struct http_spec *spec, struct
 
 static enum ax_status check_names(json_t *param, struct ax_err *err)
 {
-	static const char *const names[] = { "url", "method", "headers", "body", "success", "follow_redirects" };
+	static const char *const names[] = { "url", "method", "headers", "body", "success", "follow_redirects",
+		"send_run" };
 	const char *name;
 	json_t *value;
 	json_object_foreach(param, name, value)
@@ -117,6 +136,8 @@ static enum ax_status read_spec(json_t *param, struct ax_arena *arena, struct ht
 			AX_REDIRECTS_MAX);
 	spec->hops = (int)json_integer_value(follow);
 	st = read_headers(json_object_get(param, "headers"), arena, spec, err);
+	if (st == AX_OK)
+		st = read_send_run(json_object_get(param, "send_run"), json_object_get(param, "body"), spec, err);
 	if (st == AX_OK)
 		read_body(json_object_get(param, "body"), arena, spec);
 	if (st == AX_OK)

@@ -29,6 +29,7 @@ static enum ax_status load_one(struct axw *worker, const char *path, struct ax_e
 		.shard_index = axw_shard_index,
 		.shard_total = axw_shard_total,
 		.parent_gid = axw_parent_gid,
+		.upstream = axw_upstream,
 	};
 	void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!object)

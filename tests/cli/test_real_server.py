@@ -176,3 +176,26 @@ def test_an_event_and_the_task_that_listens(dev):
     assert "listener" in dev("event", "show", event["id"]).out
     dev("event", "show", "1", code=5)
     dev("task", "delete", "listener")
+
+
+def test_a_chain_of_tasks(dev):
+    dev("task", "create", "first", "--type", "delay", "--script", "true")
+    dev("task", "create", "left", "--upstream", "first", "--script", "true")
+    dev("task", "create", "right", "--upstream", "default/first", "--script", "true")
+    both = dev("task", "create", "both", "--upstream", "left,right", "--join", "all", "--join-deadline", "60",
+               "--script", 'echo "$AX_UPSTREAM"', "--json").json
+    assert (both["join"], both["join_deadline_seconds"], both["task_type"], len(both["upstreams"])) == ("all", 60, "scheduled", 2)
+    dev("task", "trigger", "first")
+    run = until(lambda: dev("run", "list", "--task", "both", "--json").json["items"])[0]
+    dev("run", "log", run["gid"], "--follow")
+    seen = json.loads(dev("run", "log", run["gid"]).out)
+    assert sorted(upstream["task_name"] for upstream in seen) == ["left", "right"]
+    graph = dev("task", "graph", "left").out
+    rows = [line.split() for line in graph.splitlines()[1:]]
+    assert [row[:2] for row in rows] == [["-1", "default/first"], ["0", "default/left"], ["1", "default/both"]]
+    assert "all of default/left" in graph
+    assert len(dev("task", "graph", "first", "--json").json["tasks"]) == 4
+    assert "name it as their upstream" in dev("task", "delete", "first", code=6).err
+    assert "circle" in dev("task", "update", "first", "--upstream", "both", code=2).err
+    for name in ("both", "left", "right", "first"):
+        dev("task", "delete", name, "--force")

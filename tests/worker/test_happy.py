@@ -1,5 +1,6 @@
 """A run from the poll to the result."""
 
+import json
 import os
 import signal
 
@@ -23,6 +24,21 @@ def test_process_task_end_to_end(server, start_worker):
         "task_id": "42", "gid": gid, "attempt": 1, "fence": 1, "worker": "w1"}
     registration = server.registrations[0]
     assert registration["groups"] == [{"group": "default"}] and "exec" in registration["executors"]
+
+
+UPSTREAM = [{"task_id": "7", "task_name": "load 日", "gid": "71", "status": "SUCCESS", "result": {"rows": 3}, "result_omitted": False}]
+
+
+def test_a_process_sees_what_it_follows(server, start_worker):
+    start_worker(server)
+    gid = server.give(param={"script": 'echo "$AX_UPSTREAM"'}, upstream=UPSTREAM)
+    assert server.result(gid)["outcome"] == "success"
+    assert json.loads(server.output(gid)) == UPSTREAM
+    largest = [{**UPSTREAM[0], "task_name": '"' * 128, "gid": str(i), "result": "x" * 1300} for i in range(50)]
+    gid = server.give(param={"script": 'printf %s "$AX_UPSTREAM" | wc -c'}, upstream=largest)
+    assert server.result(gid)["outcome"] == "success" and int(server.output(gid)) > 65536
+    gid = server.give(param={"script": "echo ${AX_UPSTREAM-none}"}, upstream=[])
+    assert server.result(gid)["outcome"] == "success" and server.output(gid) == "none\n"
 
 
 def test_script_with_environment(server, start_worker):

@@ -102,6 +102,21 @@ def test_a_call_and_what_it_carries(server, start_worker, target):
     assert server.output(gid) == "fine\n"
 
 
+def test_a_call_that_sends_the_run(server, start_worker, target):
+    start_worker(server)
+    upstream = [{"task_id": "7", "task_name": "load", "gid": gid, "status": "SUCCESS", "result": {"rows": 3}, "result_omitted": False}
+                for gid in ("71", "72")]
+    more = {"params": {"day": "2026-11-29"}, "upstream": upstream}
+    assert call(server, url=target.url, send_run=True, more=more)[1]["outcome"] == "success"
+    method, _, headers, body = target.requests[0]
+    assert (method, headers["Content-Type"], headers["AX-Upstream"]) == ("POST", "application/json", "71, 72")
+    assert json.loads(body) == {"params": {"day": "2026-11-29"}, "upstream": upstream}
+    assert call(server, url=target.url, send_run=True)[1]["outcome"] == "success"
+    assert json.loads(target.requests[1][3]) == {"params": None, "upstream": []} and "AX-Upstream" not in target.requests[1][2]
+    assert call(server, url=target.url, send_run=True, body="x")[1]["outcome"] == "refused"
+    assert call(server, url=target.url, send_run="yes")[1]["outcome"] == "refused"
+
+
 def test_methods_bodies_and_success_lists(server, start_worker, target):
     start_worker(server)
     assert call(server, url=target.url)[1]["outcome"] == "success"

@@ -163,6 +163,8 @@ AXW_API int64_t axw_grace_ms(const struct axw_attempt *attempt);
 /* JSON text, valid as long as the attempt: the task's parameter, and what a manual trigger gave ("null"). */
 AXW_API const char *axw_param(struct axw_attempt *attempt);
 AXW_API const char *axw_params(struct axw_attempt *attempt);
+/* The runs that this one follows, with their results: a JSON array ("[]" when there is none). */
+AXW_API const char *axw_upstream(struct axw_attempt *attempt);
 AXW_API const char *axw_run_json(struct axw_attempt *attempt); /* the whole dispatched run */
 /* The deadline that the executor's `deadline` callback was last told. Loop thread only. */
 AXW_API int64_t axw_deadline_ms(const struct axw_attempt *attempt);
@@ -226,6 +228,7 @@ struct axw_plugin_host {
 	int64_t (*shard_index)(const struct axw_attempt *attempt);
 	int64_t (*shard_total)(const struct axw_attempt *attempt);
 	const char *(*parent_gid)(const struct axw_attempt *attempt);
+	const char *(*upstream)(struct axw_attempt *attempt);
 };
 
 typedef int axw_plugin_entry_type(const struct axw_plugin_host *host);

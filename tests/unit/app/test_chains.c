@@ -8,6 +8,7 @@
 #include "app/recover.h"
 #include "app/runs.h"
 #include "app/tasks.h"
+#include "app/why.h"
 #include "core/limits.h"
 #include "core/task_def.h"
 #include "port/mem_store.h"
@@ -709,6 +710,62 @@ static void chains_are_bounded(void **state)
 	}
 }
 
+/* ---- why */
+
+struct ask {
+	struct world *w;
+	int64_t gid, task;
+	struct ax_why why;
+};
+
+static enum ax_status ask_run(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct ask *ask = arg;
+	if (ask->task != 0)
+		return ax_why_task(tx, &ask->w->zones, ask->task, ask->w->now, ask->w->now, &ask->why, err);
+	return ax_why_run(tx, &ask->w->zones, ask->gid, ask->w->now, &ask->why, err);
+}
+
+static void expect_why(
+	struct world *w, int64_t gid, int64_t task, const char *verdict, const char *code, const char *part)
+{
+	struct ask ask = { .w = w, .gid = gid, .task = task };
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, ask_run, &ask, NULL), AX_OK);
+	assert_string_equal(ask.why.steps[ask.why.answer].code, verdict);
+	for (int i = 0; i < ask.why.n; i++)
+		if (strcmp(ask.why.steps[i].code, code) == 0 && strstr(ask.why.steps[i].text, part) != NULL)
+			return;
+	for (int i = 0; i < ask.why.n; i++)
+		printf("%s: %s\n", ask.why.steps[i].code, ask.why.steps[i].text);
+	fail_msg("no step %s says `%s`", code, part);
+}
+
+static void why_tells_the_chain(void **state)
+{
+	struct world *w = *state;
+	int64_t r = make(w, "r", "", false), a = make(w, "a", ids(w, r, 0), false),
+		b = make(w, "b", ids(w, r, 0), false), c = make(w, "c", ids(w, a, b), true),
+		d = make(w, "d", ids(w, c, 0), false);
+	end(w, start(w, r), AX_OUTCOME_SUCCESS);
+	int64_t one = find_run(w, a, AX_RUN_WAITING, 0).gid, two = find_run(w, b, AX_RUN_WAITING, 0).gid;
+	expect_why(w, one, 0, "claim", "chain", "of default/r (SUCCESS)");
+	end(w, one, AX_OUTCOME_SUCCESS);
+	int64_t join = find_run(w, c, AX_RUN_PENDING, 0).gid;
+	expect_why(w, join, 0, "upstreams", "upstreams", "waits for default/b to succeed");
+	expect_why(w, join, 0, "upstreams", "join", "of default/a (SUCCESS)");
+	end(w, two, AX_OUTCOME_FAILED);
+	expect_why(w, join, 0, "blocked", "broken_at", "of default/b, which ended as FAILED");
+	expect_why(w, find_run(w, d, AX_RUN_BLOCKED, 0).gid, 0, "blocked", "broken_at", "of default/b");
+	expect_why(w, 0, d, "no_schedule", "no_schedule", "one of these has succeeded: default/c");
+	expect_why(w, 0, c, "no_schedule", "no_schedule", "all of these have succeeded: default/a, default/b");
+	/* the deadline */
+	end(w, start(w, r), AX_OUTCOME_SUCCESS);
+	end(w, find_run(w, a, AX_RUN_WAITING, 0).gid, AX_OUTCOME_SUCCESS);
+	join = find_run(w, c, AX_RUN_PENDING, 0).gid;
+	go(w, 86400000);
+	expect_why(w, join, 0, "join_deadline", "upstreams", "Not seen to succeed in its batch: default/b");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_up, world_down)
@@ -734,6 +791,7 @@ int main(void)
 		TEST(a_chained_task_has_no_schedule_b176),
 		TEST(wrong_upstreams_are_refused),
 		TEST(chains_are_bounded),
+		TEST(why_tells_the_chain),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

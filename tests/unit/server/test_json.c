@@ -209,13 +209,15 @@ static void test_biz_param(void **state)
 	static const char *const good_http[] = { "{\"url\":\"https://example.org/x?y=1\"}",
 		"{\"url\":\"http://"
 		"a\",\"method\":\"PUT\",\"headers\":{\"X-A\":\"b\"},\"body\":{\"a\":1},\"success\":[200,204],"
-		"\"follow_redirects\":3}" };
+		"\"follow_redirects\":3}",
+		"{\"url\":\"http://a\",\"send_run\":true}" };
 	static const char *const bad_exec[] = { "null", "[]", "{}", "{\"argv\":\"ls\"}",
 		"{\"argv\":[\"/a\"],\"shell\":\"sh\"}", "{\"argv\":[\"/a\"],\"env\":{\"\":\"x\"}}",
 		"{\"argv\":[\"/a\"],\"env\":{\"A\":1}}", "{\"script\":5}" };
 	static const char *const bad_http[] = { "null", "{\"url\":5}", "{\"url\":\"file:///etc/passwd\"}",
 		"{\"url\":\"http://a b\"}", "{\"url\":\"http://a\",\"method\":\"GET /\"}",
-		"{\"url\":\"http://a\",\"success\":200}" };
+		"{\"url\":\"http://a\",\"success\":200}", "{\"url\":\"http://a\",\"send_run\":true,\"body\":1}",
+		"{\"url\":\"http://a\",\"send_run\":1}" };
 	for (size_t i = 0; i < AX_COUNT(good_exec); i++)
 		assert_int_equal(check_param("exec", good_exec[i], &err), AX_OK);
 	for (size_t i = 0; i < AX_COUNT(good_http); i++)

@@ -1,0 +1,139 @@
+#include <inttypes.h>
+
+#include "app/chain.h"
+#include "app/why_case.h"
+#include "core/limits.h"
+
+/* Why a run that an event or another run caused: who, and who is waited for. */
+
+static const char *name_of(struct ax_why_case *c, int64_t task_id)
+{
+	struct ax_task task;
+	enum ax_status status = c->tx->ops->task_get(c->tx, task_id, false, &task, c->err);
+	if (status == AX_OK)
+		return AX_SAY(c, "%s/%s", task.def.group_key, task.def.task_name);
+	if (status != AX_NOT_FOUND)
+		c->status = status;
+	return AX_SAY(c, "task %" PRId64, task_id);
+}
+
+void ax_why_event(struct ax_why_case *c)
+{
+	const struct ax_run *run = c->run;
+	struct ax_event event;
+	enum ax_status status = c->tx->ops->event_get(c->tx, run->batch, &event, c->err);
+	if (status == AX_OK)
+		ax_why_add(c, event.time, AX_WHY_OK, "event",
+			AX_SAY(c, "Event %s%s%s%s was sent at %s by %s, and the task listens to it.", event.event_name,
+				event.event_id[0] != '\0' ? " (" : "", event.event_id,
+				event.event_id[0] != '\0' ? ")" : "", ax_why_at(c, event.time), event.sent_by));
+	else if (status == AX_NOT_FOUND)
+		ax_why_add(c, run->create_time, AX_WHY_OK, "event",
+			AX_SAY(c, "It was caused by the event %s, which is not kept any more.", run->fire_key));
+	else
+		c->status = status;
+}
+
+/* "run 12 of g/a (SUCCESS), run 13 of g/b (SUCCESS)" */
+static const char *known(struct ax_why_case *c, int64_t gid)
+{
+	struct ax_run_upstreams rows;
+	const char *text = "";
+	enum ax_status status = c->tx->ops->run_upstreams(c->tx, gid, &rows, c->err);
+	for (int i = 0; status == AX_OK && i < rows.n; i++)
+		text = AX_SAY(c, "%s%srun %" PRId64 " of %s (%s)", text, i > 0 ? ", " : "", rows.at[i].upstream_gid,
+			name_of(c, rows.at[i].upstream_id), ax_run_state_name(rows.at[i].upstream_status));
+	if (status != AX_OK)
+		c->status = status;
+	return text;
+}
+
+/* The upstreams of the run's task that it has not seen succeed. */
+static const char *missing(struct ax_why_case *c, int64_t gid)
+{
+	struct ax_upstreams all;
+	struct ax_run_upstreams rows;
+	const char *text = "";
+	enum ax_status status = c->tx->ops->upstreams_of(c->tx, c->run->task_id, &all, c->err);
+	if (status == AX_OK)
+		status = c->tx->ops->run_upstreams(c->tx, gid, &rows, c->err);
+	for (int i = 0; status == AX_OK && i < all.n; i++) {
+		int k = 0;
+		while (k < rows.n &&
+			(rows.at[k].upstream_id != all.at[i].upstream_id ||
+				rows.at[k].upstream_status != AX_RUN_SUCCESS))
+			k++;
+		if (k == rows.n)
+			text = AX_SAY(c, "%s%s%s", text, *text != '\0' ? ", " : "", name_of(c, all.at[i].upstream_id));
+	}
+	if (status != AX_OK)
+		c->status = status;
+	return text;
+}
+
+void ax_why_chain(struct ax_why_case *c)
+{
+	const struct ax_run *run = c->run;
+	if (run->fire_key[0] == 'b')
+		ax_why_add(c, run->create_time, AX_WHY_OK, "join",
+			AX_SAY(c, "It joins what its upstreams do in batch %" PRId64 ": %s.", run->batch,
+				known(c, run->gid)));
+	else
+		ax_why_add(c, run->create_time, AX_WHY_OK, "chain", AX_SAY(c, "It follows %s.", known(c, run->gid)));
+}
+
+void ax_why_joining(struct ax_why_case *c)
+{
+	ax_why_add(c, 0, AX_WHY_INFO, "upstreams",
+		AX_SAY(c, "It waits for %s to succeed in its batch, until %s.", missing(c, c->run->gid),
+			ax_why_at(c, c->run->deadline_time)));
+	ax_why_answer(c);
+}
+
+/* From the run that blocked this one to where the chain was broken. */
+static void broken_at(struct ax_why_case *c)
+{
+	struct ax_run run = *c->run;
+	enum ax_status status = AX_OK;
+	for (int depth = 0; run.blocked_by != 0 && depth < AX_CHAIN_DEPTH_MAX; depth++) {
+		struct ax_run next;
+		status = c->tx->ops->run_get(c->tx, run.blocked_by, false, &next, c->err);
+		if (status != AX_OK)
+			break;
+		run = next;
+	}
+	if (status != AX_OK && status != AX_NOT_FOUND)
+		c->status = status;
+	if (run.gid == c->run->gid)
+		return;
+	ax_why_add(c, run.end_time, AX_WHY_FAIL, "broken_at",
+		AX_SAY(c, "The chain was broken by run %" PRId64 " of %s, which ended as %s%s.", run.gid,
+			name_of(c, run.task_id), ax_run_state_name(run.status), ax_why_quote(c, run.result_msg)));
+}
+
+void ax_why_blocked(struct ax_why_case *c)
+{
+	if (c->run->blocked_by != 0)
+		broken_at(c);
+	else
+		ax_why_add(c, 0, AX_WHY_FAIL, "upstreams",
+			AX_SAY(c, "Not seen to succeed in its batch: %s.", missing(c, c->run->gid)));
+}
+
+const char *ax_why_causes(struct ax_why_case *c)
+{
+	const struct ax_task_def *def = &c->task.def;
+	struct ax_upstreams all = { 0 };
+	const char *text = def->task_type == AX_TASK_EVENT ? AX_SAY(c, "it runs on the event %s", def->event_name)
+							   : "its runs are asked for";
+	enum ax_status status = c->tx->ops->upstreams_of(c->tx, c->task.id, &all, c->err);
+	for (int i = 0; status == AX_OK && i < all.n; i++)
+		text = AX_SAY(c, "%s%s%s", text,
+			i > 0                   ? ", "
+				: def->join_all ? ", and made when all of these have succeeded: "
+						: ", and made when one of these has succeeded: ",
+			name_of(c, all.at[i].upstream_id));
+	if (status != AX_OK)
+		c->status = status;
+	return text;
+}
