@@ -594,7 +594,7 @@ static void test_tasks_without_a_schedule_and_after(void **state)
 	int64_t id = make_task(w, "", NULL);
 	struct ax_why why = why_task(w, id, w->now);
 	assert_string_equal(verdict(&why), "no_schedule");
-	says(answer(&why), "none was asked for");
+	says(answer(&why), "there was none");
 	struct ax_run run = trigger(w, id, "");
 	why = why_task(w, id, w->now);
 	says(answer(&why), number(w, run.gid));
