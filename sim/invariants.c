@@ -78,19 +78,25 @@ static void check_quotas(struct sim *sim)
 	const struct ax_worker_group *wg;
 	const struct ax_run *run;
 	EACH (group, sim, &ax_group_row) {
-		int64_t n = 0;
+		int64_t n = 0, n_long = 0;
 		EACH (run, sim, &ax_run_row)
-			n += is_held(run) && strcmp(run->group_key, group->group_key) == 0;
-		if (n != group->running)
+			if (is_held(run) && strcmp(run->group_key, group->group_key) == 0) {
+				n++;
+				n_long += run->lane == AX_RUN_LANE_LONG;
+			}
+		if (n != group->running || n_long != group->running_long)
 			sim_fail(sim, "I6 group %s counts %lld running, there are %lld", group->group_key,
 				(long long)group->running, (long long)n);
 	}
 	EACH (wg, sim, &ax_worker_group_row) {
-		int64_t n = 0;
+		int64_t n = 0, n_long = 0;
 		EACH (run, sim, &ax_run_row)
-			n += is_held(run) && strcmp(run->group_key, wg->group_key) == 0 &&
-				strcmp(run->worker, wg->worker) == 0;
-		if (n != wg->given)
+			if (is_held(run) && strcmp(run->group_key, wg->group_key) == 0 &&
+				strcmp(run->worker, wg->worker) == 0) {
+				n++;
+				n_long += run->lane == AX_RUN_LANE_LONG;
+			}
+		if (n != wg->given || n_long != wg->given_long)
 			sim_fail(sim, "I6 worker %s counts %lld given in %s, there are %lld", wg->worker,
 				(long long)wg->given, wg->group_key, (long long)n);
 	}
@@ -260,7 +266,6 @@ static void check_failure_groups(struct sim *sim)
 static void check_claims(struct sim *sim)
 {
 	const struct ax_run *run, *other;
-	const struct ax_group *group;
 	EACH (run, sim, &ax_run_row) {
 		bool claimed = run->status == AX_RUN_DISPATCHED &&
 			((int)i_run >= sim->n_seen || sim->seen[i_run].fence < run->fence);
@@ -286,10 +291,7 @@ static void check_claims(struct sim *sim)
 		if (active >= allowed && task->version == 1)
 			sim_fail(sim, "I9 run %lld was claimed beside %lld others of a task that allows %lld",
 				(long long)run->gid, (long long)active, (long long)allowed);
-		EACH (group, sim, &ax_group_row)
-			if (strcmp(group->group_key, run->group_key) == 0 && group->running > group->dispatch_quota)
-				sim_fail(sim, "I6 group %s has %lld running, its quota is %lld", group->group_key,
-					(long long)group->running, (long long)group->dispatch_quota);
+		sim_check_claim(sim, run);
 	}
 }
 
@@ -631,6 +633,8 @@ static void check_rest(struct sim *sim)
 		bool held = run->status == AX_RUN_WAITING && run->hold != AX_HOLD_NONE;
 		bool with_shards = ax_run_is_parent(run) && run->status == AX_RUN_RUNNING; /* S2 looks at it */
 		if (ax_run_is_terminal(run->status) || (waits && run->deadline_time > now) || with_shards)
+			continue;
+		if (!held && run->status == AX_RUN_WAITING && sim_may_wait_for_ever(sim, run))
 			continue;
 		if (!held)
 			sim_fail(sim, "L1 run %lld of task %lld is still %s (deadline %lld ms ago)",

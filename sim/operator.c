@@ -148,6 +148,7 @@ static struct ax_task_def draw_def(struct sim *sim, const char *name)
 	def.late_seconds = sim_between(sim, 0, 2) == 0 ? sim_between(sim, 1, 60) : 0;
 	def.absence_seconds = sim_between(sim, 0, 2) == 0 ? sim_between(sim, 1, 600) : 0;
 	def.priority = sim_between(sim, 1, 10);
+	sim_draw_route(sim, &def);
 	def.overlap = (enum ax_overlap)sim_between(sim, 0, 3);
 	def.overlap_max = sim_between(sim, 1, 4);
 	def.misfire = (enum ax_misfire)sim_between(sim, 0, 2);
@@ -268,6 +269,8 @@ static void act_on_task(struct sim *sim, const struct ax_task *task)
 			trigger.run_at = sim->now + sim->wall_step + sim_between(sim, -1000, 60000);
 		if (sim_between(sim, 0, 2) == 0)
 			trigger.key = text(sim, "key-%lld", (long long)sim_between(sim, 0, 20));
+		if (sim_between(sim, 0, 1) == 0)
+			trigger.params = text(sim, "{\"k\":%lld}", (long long)sim_between(sim, 0, 9));
 		(void)!ax_task_trigger(ctx, &trigger, &run, &existed, NULL);
 	}
 }
@@ -306,7 +309,24 @@ static void act_on_group(struct sim *sim, const struct ax_group *row)
 	group.backlog_limit = sim_between(sim, 0, 3);
 	group.backlog_seconds = sim_between(sim, 10, 60);
 	group.paused = !group.paused && sim_between(sim, 0, 3) == 0;
+	sim_draw_room(sim, &group);
 	(void)!ax_group_update(&sim->server.ctx, &group, &changed, NULL);
+}
+
+static void disable(struct sim *sim, struct sim_worker *w, bool on)
+{
+	w->disabled = false; /* whatever comes of it, unless it is heard */
+	if (ax_worker_disable(&sim->server.ctx, w->name, on, NULL) == AX_OK && !sim->crash)
+		w->disabled = on;
+}
+
+static void act_on_worker(struct sim *sim, struct sim_worker *w)
+{
+	bool on = sim_between(sim, 0, 2) == 0;
+	if (sim_between(sim, 0, 1) == 0)
+		(void)!ax_worker_drain(&sim->server.ctx, w->name, on, NULL);
+	else
+		disable(sim, w, on);
 }
 
 static void act_on_failures(struct sim *sim, const struct ax_failure_group *row)
@@ -364,8 +384,7 @@ static void act(struct sim *sim, void *arg)
 	else if (dice < 25)
 		sim_act_on_alerts(sim);
 	else
-		(void)!ax_worker_drain(&sim->server.ctx, sim->workers[sim_between(sim, 0, SIM_WORKERS - 1)].name,
-			sim_between(sim, 0, 1) == 0, NULL);
+		act_on_worker(sim, &sim->workers[sim_between(sim, 0, SIM_WORKERS - 1)]);
 	sim_server_done(sim);
 }
 
@@ -417,11 +436,14 @@ static void rest(struct sim *sim, void *arg)
 		struct ax_group open = *group, opened;
 		open.paused = false;
 		open.dispatch_quota = 50;
+		open.worker_backlog = 0;
 		if (ax_group_update(&sim->server.ctx, &open, &opened, NULL) != AX_OK)
 			sim_fail(sim, "a group could not be opened in calm times");
 	}
-	for (int i = 0; i < SIM_WORKERS; i++)
+	for (int i = 0; i < SIM_WORKERS; i++) {
 		(void)!ax_worker_drain(&sim->server.ctx, sim->workers[i].name, false, NULL);
+		disable(sim, &sim->workers[i], false);
+	}
 	for (size_t i = 0; (task = ax_mem_store_at(sim->mem, &ax_task_row, i)) != NULL; i++) {
 		int64_t id = task->id; /* the row is gone once it was replaced */
 		if (ax_task_set_status(&sim->server.ctx, id, AX_TASK_PAUSED, "sim", &changed, NULL, NULL) != AX_OK)

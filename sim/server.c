@@ -83,6 +83,8 @@ static void dispatch(struct sim *sim)
 	for (int i = 0; i < n; i++) {
 		struct sim_parked *parked = &server->parked[at[i]];
 		bool over = parked->until <= sim->now;
+		if (status == AX_OK && polls[i].status == AX_OK && polls[i].n_orders == 0)
+			sim_check_left(sim, &sim->workers[parked->worker], parked->slots);
 		if (status == AX_OK && polls[i].status == AX_OK && polls[i].n_orders == 0 && polls[i].n_stops == 0 &&
 			!over)
 			continue;
@@ -103,6 +105,9 @@ static void dispatch(struct sim *sim)
 				.timeout_s = order->def.timeout_seconds,
 				.confirmed = order->def.start_confirmed,
 				.continues = order->def.unreachable_continues,
+				.is_long = order->run.lane == AX_RUN_LANE_LONG,
+				.rank = order->run.rank,
+				.long_share_percent = order->long_share_percent,
 			};
 		}
 		for (int k = 0; status == AX_OK && k < polls[i].n_stops && answer->n_stops < SIM_HELD_MAX; k++)
@@ -197,8 +202,8 @@ void sim_server_register(struct sim *sim, void *arg)
 	struct ax_registration reg = {
 		.worker = { .name = request->worker->name,
 			.incarnation = request->incarnation,
-			.executors = "exec http",
-			.tags = "{}",
+			.executors = sim_worker_executors(request->worker),
+			.tags = sim_worker_tags(request->worker),
 			.version = "0",
 			.address = "" },
 		.groups = groups,

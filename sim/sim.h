@@ -11,6 +11,7 @@
  *   worker.c     ax-worker as docs/protocol.md wants it: queue, attempts, spool, heartbeats, self-fencing
  *   alerts.c     who sends alerts and who receives them; channels come and go
  *   operator.c   people: they create, edit, pause, trigger, cancel, rerun …
+ *   routing.c    who may get what, and whether anybody was passed over
  *   invariants.c what must hold after every transaction, and at the end
  *   main.c       seeds, options, the report */
 
@@ -46,6 +47,8 @@ struct sim_attempt {
 	int64_t timeout_s;
 	bool confirmed; /* start only after the server's word */
 	bool continues; /* on_unreachable: continue */
+	bool is_long;
+	int64_t rank, long_share_percent;
 	bool accepted_told, started, started_told, start_allowed, stopping, over;
 	int64_t start_ms, end_ms;
 	int64_t beat_sent_ms, beat_ok_ms; /* sending times of the newest heartbeat, and of the newest one answered */
@@ -72,6 +75,7 @@ struct sim_worker {
 	struct sim_result spool[SIM_HELD_MAX]; /* survives crashes */
 	int n_spool;
 	int64_t pool;
+	bool disabled; /* a person disabled it, and was told so */
 };
 
 struct sim_parked {
@@ -237,6 +241,15 @@ bool sim_server_done(struct sim *sim);
 /* alerts.c */
 void sim_alerts_start(struct sim *sim); /* with the server */
 void sim_act_on_alerts(struct sim *sim);
+
+/* routing.c */
+const char *sim_worker_tags(const struct sim_worker *worker);
+const char *sim_worker_executors(const struct sim_worker *worker);
+void sim_draw_route(struct sim *sim, struct ax_task_def *def);
+void sim_draw_room(struct sim *sim, struct ax_group *group);
+void sim_check_claim(struct sim *sim, const struct ax_run *run);
+void sim_check_left(struct sim *sim, const struct sim_worker *worker, int64_t slots); /* its poll got nothing */
+bool sim_may_wait_for_ever(struct sim *sim, const struct ax_run *run);                /* no worker may ever have it */
 
 /* invariants.c */
 void sim_check_told(

@@ -71,6 +71,29 @@ static int executing(const struct sim_worker *w)
 	return n;
 }
 
+/* Has the pool a place for it? The long lane has only its share. */
+static bool has_place(const struct sim_worker *w, const struct sim_attempt *attempt)
+{
+	int64_t n_long = 0;
+	for (int i = 0; i < w->n_held; i++)
+		n_long += w->held[i].started && w->held[i].is_long;
+	return executing(w) < w->pool &&
+		(!attempt->is_long || n_long < AX_MAX(1, w->pool * attempt->long_share_percent / 100));
+}
+
+/* The lowest rank of those that may begin; NULL = none. */
+static struct sim_attempt *next_to_begin(struct sim_worker *w)
+{
+	struct sim_attempt *next = NULL;
+	for (int i = 0; i < w->n_held; i++) {
+		struct sim_attempt *attempt = &w->held[i];
+		if (!attempt->started && (!attempt->confirmed || attempt->start_allowed) && has_place(w, attempt) &&
+			(next == NULL || attempt->rank < next->rank))
+			next = attempt;
+	}
+	return next;
+}
+
 /* What became of an attempt by now; 0 = it goes on. */
 static enum ax_outcome judge(const struct sim_worker *w, const struct sim_attempt *attempt)
 {
@@ -94,10 +117,8 @@ static void work(struct sim_worker *w)
 			drop(w, attempt);
 		}
 	}
-	for (int i = 0; i < w->n_held; i++)
-		if (!w->held[i].started && executing(w) < w->pool &&
-			(!w->held[i].confirmed || w->held[i].start_allowed))
-			begin(w, &w->held[i]);
+	for (struct sim_attempt *next; (next = next_to_begin(w)) != NULL;)
+		begin(w, next);
 }
 
 static void send_register(struct sim_worker *w)
@@ -157,7 +178,7 @@ static void send_report(struct sim_worker *w)
 		struct sim_attempt *a = &w->held[i];
 		if (!a->accepted_told)
 			add_item(report, AX_ITEM_ACCEPTED, a->gid, a->fence, 0);
-		if ((a->started || (a->confirmed && executing(w) < w->pool)) && !a->started_told)
+		if ((a->started || (a->confirmed && has_place(w, a))) && !a->started_told)
 			add_item(report, AX_ITEM_STARTED, a->gid, a->fence, 0);
 		if (sim->now - a->beat_sent_ms >= AX_HEARTBEAT_MS) {
 			a->beat_sent_ms = sim->now;

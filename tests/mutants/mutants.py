@@ -20,6 +20,7 @@ FAILURES = "src/app/failures.c"
 ALERTS, ALERT_RULES, DELIVER = "src/app/alerts.c", "src/app/alert_rules.c", "src/app/deliver.c"
 INGEST, TASKS, TICK = "src/app/ingest.c", "src/app/tasks.c", "src/app/tick.c"
 FSM, GID, ROOM = "src/core/run_fsm.c", "src/core/gid.c", "src/core/room.c"
+SEEN, TAKERS, WORKERS = "src/app/worker_seen.c", "src/app/takers.c", "src/app/workers.c"
 
 MUTANTS = [
     # ---- one fence, one execution; results only under it
@@ -128,6 +129,27 @@ MUTANTS = [
            (DELIVER, "\tdelivery->attempts++;\n", "")),
     mutant("sent-without-an-answer", "only what arrived is called sent",
            (DELIVER, "\tif (end->arrived) {\n", "\tif (true) {\n")),
+    # ---- who gets a run
+    mutant("tags-ignored", "a run goes only to a worker that has its tags",
+           (SEEN, "ax_route_tags_match(demand, worker->name, worker->tags)", "true")),
+    mutant("executor-ignored", "a run goes only to a worker that offers its executor",
+           (SEEN, "return ax_worker_offers(worker->executors, executor_key) &&", "return")),
+    mutant("long-lane-as-wide-as-all", "long runs hold no more than their share",
+           (ROOM, "return AX_MIN(most - used, ax_lane_share(most, percent) - used_long);", "return most - used;")),
+    mutant("backlog-not-asked", "a worker holds no more than its backlog",
+           (TAKERS, "taker->slots > 0 && ax_worker_room(takers->group, part, run->lane) > 0", "taker->slots > 0")),
+    mutant("long-not-counted", "the counters of long runs are what the rows say",
+           (CHANGE, "int64_t long_delta = run->lane == AX_RUN_LANE_LONG ? delta : 0;", "int64_t long_delta = 0;")),
+    mutant("disabled-is-asked", "a worker that a person disabled gets nothing",
+           (SEEN, "return worker->status == AX_WORKER_DRAINING || worker->disabled;",
+            "return worker->status == AX_WORKER_DRAINING;")),
+    mutant("disabled-forgotten", "a restart does not enable a disabled worker",
+           (WORKERS, "worker->disabled = known && old.disabled;", "worker->disabled = false;")),
+    mutant("patience-without-end", "a run waits 5 s for the worker that its route wants, no longer",
+           (DISPATCH, "waited >= 0 && waited < AX_ROUTE_WAIT_MS", "true")),
+    mutant("kept-back", "runs that nobody may have now keep nobody else back",
+           ("src/app/waiting.c", "\tw->last->over = true;\n",
+            "\tfor (size_t i = 0; i < w->n; i++)\n\t\tw->queues[i].over = true;\n")),
     # ---- gids
     mutant("gid-mark-not-stored", "a restarted server makes no gid twice",
            (BIRTH, "\t\tservers.at[i].gid_high_ms = AX_MAX(servers.at[i].gid_high_ms, mark->high_ms);\n", "")),
