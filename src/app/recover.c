@@ -5,6 +5,8 @@
 #include "app/failures.h"
 #include "core/limits.h"
 
+enum { DAY_MS = 86400000 }; /* alerts outlive the runs that they are of */
+
 struct pass {
 	struct ax_ctx *ctx;
 	const char *version;
@@ -72,7 +74,7 @@ static enum ax_status purge(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (status == AX_OK)
 		status = tx->ops->events_purge(tx, pass->now - pass->keep_ms, AX_BATCH, &events, err);
 	if (status == AX_OK)
-		status = tx->ops->alerts_purge(tx, pass->now - pass->keep_ms, AX_BATCH, &alerts, err);
+		status = tx->ops->alerts_purge(tx, pass->now - pass->keep_ms - DAY_MS, AX_BATCH, &alerts, err);
 	if (status == AX_OK)
 		pass->deleted += workers + failures + events + alerts;
 	if (status == AX_OK)

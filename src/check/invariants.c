@@ -138,6 +138,25 @@ static const struct sql_rule sql_rules[] = {
 	  " UNION ALL SELECT printf('the failure of run %d is folded into no group', gid) FROM ax_failure f WHERE folded = 1"
 	  " AND NOT EXISTS (SELECT 1 FROM ax_failure_group g WHERE g.group_key = f.group_key"
 	  " AND g.fingerprint = f.fingerprint)", false },
+	{ "A.raised", "every run that ended badly, and every miss, since alerts are raised is on one of its task",
+	  "SELECT printf('run %d in state %d', gid, status) FROM ax_task_log r WHERE status IN (11, 12, 16) AND parent = 0"
+	  " AND end_time > (SELECT min(open_time) FROM ax_alert WHERE rule IN (1, 2))"
+	  " AND NOT EXISTS (SELECT 1 FROM ax_alert a WHERE a.task_id = r.task_id"
+	  " AND a.rule = CASE r.status WHEN 16 THEN 2 ELSE 1 END AND a.open_time <= r.end_time + 3600000"
+	  " AND a.seen_time >= r.end_time - 3600000)", false },
+	{ "A.outbox", "what is told is told of an alert, and what waits to be told has a channel",
+	  "SELECT printf('delivery %d of alert %d to channel %d', id, alert_id, channel_id) FROM ax_alert_outbox d"
+	  " WHERE (alert_id <> 0 AND NOT EXISTS (SELECT 1 FROM ax_alert a WHERE a.id = d.alert_id))"
+	  " OR (state = 0 AND NOT EXISTS (SELECT 1 FROM ax_channel c WHERE c.id = d.channel_id))", false },
+	{ "A.order", "the end of an alert is told after its beginning was, or was given up",
+	  "SELECT printf('delivery %d was sent before %d', d.id, b.id) FROM ax_alert_outbox d JOIN ax_alert_outbox b"
+	  " ON b.alert_id = d.alert_id AND b.channel_id = d.channel_id AND b.id < d.id"
+	  " WHERE d.kind = 2 AND d.state = 1 AND d.alert_id <> 0 AND b.state = 0", false },
+	{ "A.end", "who was told of the beginning of an alert that is over is told of its end",
+	  "SELECT printf('alert %d, channel %d', a.id, b.channel_id) FROM ax_alert a JOIN ax_alert_outbox b"
+	  " ON b.alert_id = a.id AND b.kind = 1 WHERE a.state = 1 AND a.muted = 0"
+	  " AND EXISTS (SELECT 1 FROM ax_channel c WHERE c.id = b.channel_id) AND NOT EXISTS (SELECT 1 FROM ax_alert_outbox d"
+	  " WHERE d.alert_id = a.id AND d.channel_id = b.channel_id AND d.kind = 2)", false },
 	{ "S1.parent", "every shard belongs to a parent of its fire, which says so too",
 	  "SELECT printf('run %d: shard %d of %d of run %d', r.gid, r.shard, r.shard_total, r.parent) FROM ax_task_log r"
 	  " WHERE (r.shard > 0 OR r.parent > 0) AND NOT EXISTS (SELECT 1 FROM ax_task_log p WHERE p.gid = r.parent"

@@ -95,6 +95,14 @@ def make(path):
         gid = s.run(LATER, START + (6 + n) * MINUTE, kind=3, status=FAILED, reason="exit", result_code=1)
         s.insert("ax_failure", gid=gid, fingerprint=7, group_key="default", task_id=LATER, version=1, worker="w1", folded=1 - n,
                  time=START + (6 + n) * MINUTE + 1000)
+    # they are on an open alert; an earlier one is over, and a channel was told of both its ends
+    s.insert("ax_channel", id=1, name="ops", kind=2)
+    s.insert("ax_alert", id=1, rule=1, group_key="default", episode="4", state=1, task_id=LATER, count=1, open_time=START - MINUTE,
+             seen_time=START - MINUTE, resolve_time=START)
+    s.insert("ax_alert", id=2, rule=1, group_key="default", episode="4", task_id=LATER, count=2, open_time=START + 6 * MINUTE + 1000,
+             seen_time=START + 7 * MINUTE + 1000)
+    for kind in (1, 2):
+        s.insert("ax_alert_outbox", alert_id=1, channel_id=1, kind=kind, state=1, attempts=1, sent_time=START + kind, server=-1)
     s.insert("ax_failure_group", id=1, fingerprint=7, group_key="default", count=1)
     s.insert("ax_failure_spread", failure_id=1, task_id=LATER, version=1, worker="", count=1)
     s.insert("ax_failure_spread", failure_id=1, task_id=0, version=0, worker="w1", count=1)

@@ -344,8 +344,8 @@ static void test_retention(void **state)
 	act(w, "w8", false);
 	act(w, "w8", true);
 	assert_int_equal(ax_channel_test(&w->ctx, channel.id, &test, NULL), AX_OK);
-	assert_int_equal(look(w, &fake, 86400000 + 1), 1);
-	assert_int_equal(ax_retain(&w->ctx, 86400000, &deleted, NULL), AX_OK);
+	assert_int_equal(look(w, &fake, 3 * 86400000 + 1), 1);
+	assert_int_equal(ax_retain(&w->ctx, 2 * 86400000, &deleted, NULL), AX_OK);
 	assert_int_equal(ax_mem_store_count(w->mem, &ax_alert_row), 1); /* an open one stays */
 	assert_int_equal(ax_mem_store_count(w->mem, &ax_delivery_row), 1);
 	end(w, &fake, 0, NULL); /* ends of what is gone */
