@@ -200,8 +200,8 @@ ROW(ax_delivery_row, "ax_alert_outbox", delivery_fields);
 
 #define TYPE ax_failure
 static const struct ax_field failure_fields[] = { FIX(gid), FIX(fingerprint), FIX(group_key), FIX(task_id),
-	FIX(version), FIX(executor_key), FIX(reason), FIX(code), FIX(title), FIX(worker), FIX(time), FIX(muted), FIX(folded),
-	FIX(rerun_gid) };
+	FIX(version), FIX(executor_key), FIX(reason), FIX(code), FIX(title), FIX(worker), FIX(time), FIX(muted),
+	FIX(folded), FIX(rerun_gid) };
 ROW(ax_failure_row, "ax_failure", failure_fields);
 #undef TYPE
 
