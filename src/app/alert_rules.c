@@ -103,6 +103,20 @@ enum ax_status ax_alert_run_given(struct ax_ctx *ctx, struct ax_tx *tx, const st
 	return ax_alert_raise(ctx, tx, &event, now, err);
 }
 
+enum ax_status ax_alert_task_unreadable(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
+	const struct ax_err *why, int64_t now, struct ax_err *err)
+{
+	struct ax_alert_event event = {
+		.rule = AX_ALERT_UNSCHEDULABLE,
+		.group_key = task->def.group_key,
+		.episode = episode_of(ctx, task->id),
+		.task_id = task->id,
+		.subject = task->def.task_name,
+		.detail = why->msg,
+	};
+	return ax_alert_raise(ctx, tx, &event, now, err);
+}
+
 enum ax_status ax_alert_task_gone(
 	struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, int64_t now, struct ax_err *err)
 {

@@ -26,6 +26,10 @@ int64_t ax_late_bound(const struct ax_task_def *def, const struct ax_group *grou
 enum ax_status ax_alert_run_given(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task_def *def,
 	const struct ax_group *group, const struct ax_run *run, int64_t now, struct ax_err *err);
 
+/* The task fires nothing, as its schedule cannot be read; `why` says what is wrong with it. */
+enum ax_status ax_alert_task_unreadable(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
+	const struct ax_err *why, int64_t now, struct ax_err *err);
+
 /* Nobody has to care any more: the task is deleted. */
 enum ax_status ax_alert_task_gone(
 	struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, int64_t now, struct ax_err *err);

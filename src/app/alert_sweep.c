@@ -296,6 +296,19 @@ static enum ax_status misses_are_decided(
 	return status;
 }
 
+static enum ax_status schedule_is_read(
+	struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert, const char **ret_note, struct ax_err *err)
+{
+	struct ax_task task;
+	(void)sweep;
+	enum ax_status status = tx->ops->task_get(tx, alert->task_id, false, &task, err);
+	if (status == AX_OK && task.status != AX_TASK_ENABLED)
+		*ret_note = "the task is not expected to run any more";
+	else if (status == AX_OK && (task.next_trigger_time != 0 || task.exhausted))
+		*ret_note = "its schedule can be read";
+	return status == AX_NOT_FOUND ? AX_OK : status;
+}
+
 /* The rules whose alerts end with time. is_over sets the note when what the alert says is over. */
 static const struct {
 	enum ax_alert_rule rule;
@@ -306,6 +319,7 @@ static const struct {
 	{ AX_ALERT_ABSENCE, absence_is_over },
 	{ AX_ALERT_LATE, lateness_is_over },
 	{ AX_ALERT_MISSED, misses_are_decided },
+	{ AX_ALERT_UNSCHEDULABLE, schedule_is_read },
 };
 
 static enum ax_status end_those_over(struct ax_tx *tx, void *arg, struct ax_err *err)

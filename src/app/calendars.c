@@ -26,19 +26,13 @@ static enum ax_status check_def(const struct ax_calendar_def *def, struct ax_err
 
 /* --- following ---------------------------------------------------------------------------------------------------- */
 
-/* A task that cannot be read (any more) must not hold up the others: it stops alone, and the audit shows what it owes.
- */
+/* It cannot be read (any more): the audit shows what it owes. */
 static enum ax_status stop_task(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t version,
 	int64_t now, const struct ax_err *why, struct ax_err *err)
 {
-	ctx->log->ops->event(ctx->log, AX_LOG_ERROR, "task_unschedulable",
-		ax_sprintf(ctx->arena, "\"task_id\":\"%" PRId64 "\",\"field\":\"%s\"", task->id, why->field));
-	int64_t old_next = task->next_trigger_time;
 	task->epoch_time = ax_schedule_handled(task, now);
 	task->calendar_version = version;
-	task->next_trigger_time = 0;
-	task->exhausted = true;
-	enum ax_status status = tx->ops->task_advance(tx, task, old_next, err);
+	enum ax_status status = ax_schedule_park(ctx, tx, task, why, now, err);
 	return status == AX_OK ? ax_epoch_append(ctx, tx, task, err) : status;
 }
 

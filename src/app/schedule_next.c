@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/alert_rules.h"
+
 enum ax_status ax_schedule_of(struct ax_zones *zones, const char *cron_expr, int dialect, const char *time_zone,
 	struct ax_schedule *ret, const struct ax_tz **ret_tz, struct ax_err *err)
 {
@@ -95,6 +97,8 @@ enum ax_status ax_schedule_after(
 		task->exhausted)
 		return AX_OK;
 	enum ax_status status = ax_rule_of(tx, ctx->zones, task, &rule, err);
+	if (status == AX_INVALID || status == AX_NEVER)
+		return AX_OK;
 	if (status != AX_OK || rule.schedule.kind != AX_SCHEDULE_AFTER)
 		return status;
 	status = tx->ops->runs_live(tx, task->id, false, 1, &live, err);
@@ -159,6 +163,37 @@ void ax_schedule_guard(struct ax_ctx *ctx, struct ax_task *task, const struct ax
 		ax_sprintf(ctx->arena, "\"task_id\":\"%" PRId64 "\",\"time\":%" PRId64, task->id,
 			task->next_trigger_time));
 	set_next(task, rule, AX_MAX(task->epoch_time, task->last_trigger_time));
+}
+
+enum ax_status ax_schedule_park(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, const struct ax_err *why,
+	int64_t now, struct ax_err *err)
+{
+	ctx->log->ops->event(ctx->log, AX_LOG_ERROR, "task_unschedulable",
+		ax_sprintf(ctx->arena, "\"task_id\":\"%" PRId64 "\",\"field\":\"%s\"", task->id, why->field));
+	int64_t old_next = task->next_trigger_time;
+	task->next_trigger_time = 0;
+	enum ax_status status = tx->ops->task_advance(tx, task, old_next, err);
+	return status == AX_OK ? ax_alert_task_unreadable(ctx, tx, task, why, now, err) : status;
+}
+
+enum ax_status ax_schedule_resume(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err)
+{
+	struct ax_rule rule;
+	struct ax_err why = { 0 };
+	enum ax_status status = ax_rule_of(tx, ctx->zones, task, &rule, &why);
+	if (status == AX_INVALID || status == AX_NEVER)
+		return ax_alert_task_unreadable(ctx, tx, task, &why, now, err);
+	if (status != AX_OK) {
+		if (err != NULL)
+			*err = why;
+		return status;
+	}
+	if (rule.schedule.kind == AX_SCHEDULE_AFTER)
+		return ax_schedule_after(ctx, tx, task, now, err);
+	set_next(task, &rule, AX_MAX(task->epoch_time, task->last_trigger_time));
+	ctx->notify->ops->task_changed(ctx->notify, task->id);
+	return tx->ops->task_advance(tx, task, 0, err);
 }
 
 enum ax_status ax_epoch_append(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)

@@ -22,7 +22,8 @@ enum ax_status ax_rule_of(
 /* The instant up to which the fires of a settled task are dealt with: those after it are not due yet. */
 int64_t ax_schedule_handled(const struct ax_task *task, int64_t now);
 
-/* @after: sets the next fire of an enabled task that has none and no live run. Other tasks are left alone. */
+/* @after: sets the next fire of an enabled task that has none and no live run. Other tasks are left alone, and so is
+ * one that cannot be read: ax_schedule_resume finds it. */
 enum ax_status ax_schedule_after(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err);
 
@@ -34,6 +35,16 @@ enum ax_status ax_schedule_first(
 /* The last guard before a fire: a next fire that is none of the rule's (a hand wrote it) gives way, in `task` only, to
  * the one that follows what was handled last. */
 void ax_schedule_guard(struct ax_ctx *ctx, struct ax_task *task, const struct ax_rule *rule);
+
+/* A task that cannot be read (any more) must not hold up the others: it stops alone, without a next fire, and is told.
+ */
+enum ax_status ax_schedule_park(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, const struct ax_err *why,
+	int64_t now, struct ax_err *err);
+
+/* An enabled task without a next fire, and without a live run that would set it: goes on behind what was handled last,
+ * or is told (again) when it cannot be read. */
+enum ax_status ax_schedule_resume(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err);
 
 /* Writes the epoch that the task began: after every change of schedule, status, calendar or zone data. */
 enum ax_status ax_epoch_append(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err);

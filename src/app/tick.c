@@ -34,19 +34,6 @@ struct pass {
 	chore_fn chore;
 };
 
-/* A task whose zone or expression stopped being readable must not hold up the others: it is parked, and the audit shows
- * the fires that it owes. */
-static enum ax_status park(
-	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, const struct ax_err *why, struct ax_err *err)
-{
-	ctx->log->ops->event(ctx->log, AX_LOG_ERROR, "task_unschedulable",
-		ax_sprintf(ctx->arena, "\"task_id\":\"%" PRId64 "\",\"field\":\"%s\"", task->id, why->field));
-	int64_t old_next = task->next_trigger_time;
-	task->next_trigger_time = 0;
-	task->exhausted = true;
-	return tx->ops->task_advance(tx, task, old_next, err);
-}
-
 static enum ax_status fire_tasks(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
@@ -57,7 +44,7 @@ static enum ax_status fire_tasks(struct ax_tx *tx, void *arg, struct ax_err *err
 		struct ax_err why = { 0 };
 		status = ax_fire_due(pass->ctx, tx, &due.at[i], pass->now, &why);
 		if (status == AX_INVALID || status == AX_NEVER)
-			status = park(pass->ctx, tx, &due.at[i], &why, err);
+			status = ax_schedule_park(pass->ctx, tx, &due.at[i], &why, pass->now, err);
 		else if (status != AX_OK && err != NULL)
 			*err = why;
 	}
@@ -112,7 +99,7 @@ static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err
 	return status;
 }
 
-/* @after tasks that a crash of an older version or an edit left without a next fire. */
+/* Tasks that could not be read, and those of @after that an edit or an older version left without a next fire. */
 static enum ax_status free_stuck(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
@@ -120,7 +107,7 @@ static enum ax_status free_stuck(struct ax_tx *tx, void *arg, struct ax_err *err
 	enum ax_status status = tx->ops->tasks_stuck(tx, AX_BATCH, &stuck, err);
 	pass->taken = status == AX_OK ? stuck.n : 0;
 	for (int i = 0; status == AX_OK && i < stuck.n; i++)
-		status = ax_schedule_after(pass->ctx, tx, &stuck.at[i], pass->now, err);
+		status = ax_schedule_resume(pass->ctx, tx, &stuck.at[i], pass->now, err);
 	return status;
 }
 

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "app/schedule_next.h"
 #include "app/why_case.h"
 #include "core/duration.h"
 #include "core/limits.h"
@@ -193,15 +194,34 @@ static bool enabled(struct ax_why_case *c)
 	return task->status == AX_TASK_ENABLED;
 }
 
+/* What is wrong with a task whose schedule cannot be read (any more), or NULL. */
+static const char *find_fault(struct ax_why_case *c)
+{
+	struct ax_rule rule;
+	struct ax_err fault;
+	enum ax_status status = ax_rule_of(c->tx, c->zones, &c->task, &rule, &fault);
+	if (status == AX_INVALID || status == AX_NEVER)
+		return ax_strdup(c->tx->arena, fault.msg);
+	if (status != AX_OK) {
+		c->status = status;
+		if (c->err != NULL)
+			*c->err = fault;
+	}
+	return NULL;
+}
+
 static bool has_fires(struct ax_why_case *c)
 {
 	const struct ax_task *task = &c->task;
 	if (!ax_def_has_schedule(&task->def))
 		return true;
-	if (task->exhausted)
+	const char *fault = task->next_trigger_time == 0 && !task->exhausted ? find_fault(c) : NULL;
+	if (fault != NULL)
+		ax_why_add(c, 0, AX_WHY_FAIL, "unschedulable",
+			AX_SAY(c, "Its schedule cannot be read, so that it makes no fires: %s.", fault));
+	else if (task->exhausted)
 		ax_why_add(c, 0, AX_WHY_FAIL, "exhausted",
-			AX_SAY(c, "The schedule %s has no further fire%s.", task->def.cron_expr,
-				c->tz == NULL ? ", since its time zone is not known any more" : ""));
+			AX_SAY(c, "The schedule %s has no further fire.", task->def.cron_expr));
 	else if (task->next_trigger_time != 0 && task->next_trigger_time < c->now - AX_LATE_MS)
 		ax_why_add(c, 0, AX_WHY_FAIL, "scheduler_late",
 			AX_SAY(c, "The fire of %s is due for %s and not made yet: the scheduler is behind.",

@@ -16,6 +16,7 @@ static const char *const rule_names[AX_ALERT_RULES] = {
 	[AX_ALERT_BACKLOG] = "backlog",
 	[AX_ALERT_WORKER_LOST] = "worker_lost",
 	[AX_ALERT_FAILURE_GROUP] = "failure_group",
+	[AX_ALERT_UNSCHEDULABLE] = "unschedulable",
 };
 
 const char *ax_alert_rule_name(enum ax_alert_rule rule)

@@ -11,16 +11,17 @@
 #include "core/tz.h"
 
 enum ax_alert_rule {
-	AX_ALERT_FAILED = 1,        /* a run ended FAILED or TIMEOUT; episode: the task's id */
-	AX_ALERT_MISSED = 2,        /* fires were missed and wait for a person; episode: the task's id */
-	AX_ALERT_LATE = 3,          /* given to a worker, or still waiting, too long after its time; the task's id */
-	AX_ALERT_LATE_FINISH = 4,   /* not done by when it should be; the run's gid */
-	AX_ALERT_STALLED = 5,       /* alive, and makes no progress; the run's gid */
-	AX_ALERT_ABSENCE = 6,       /* no success for too long; the task's id */
-	AX_ALERT_BACKLOG = 7,       /* too many runs of a group wait for too long; "" */
-	AX_ALERT_WORKER_LOST = 8,   /* a worker fell silent without leaving; its name */
-	AX_ALERT_FAILURE_GROUP = 9, /* failures of one kind, new or growing; its fingerprint */
-	AX_ALERT_RULES              /* one more than the last */
+	AX_ALERT_FAILED = 1,         /* a run ended FAILED or TIMEOUT; episode: the task's id */
+	AX_ALERT_MISSED = 2,         /* fires were missed and wait for a person; episode: the task's id */
+	AX_ALERT_LATE = 3,           /* given to a worker, or still waiting, too long after its time; the task's id */
+	AX_ALERT_LATE_FINISH = 4,    /* not done by when it should be; the run's gid */
+	AX_ALERT_STALLED = 5,        /* alive, and makes no progress; the run's gid */
+	AX_ALERT_ABSENCE = 6,        /* no success for too long; the task's id */
+	AX_ALERT_BACKLOG = 7,        /* too many runs of a group wait for too long; "" */
+	AX_ALERT_WORKER_LOST = 8,    /* a worker fell silent without leaving; its name */
+	AX_ALERT_FAILURE_GROUP = 9,  /* failures of one kind, new or growing; its fingerprint */
+	AX_ALERT_UNSCHEDULABLE = 10, /* its schedule or zone cannot be read any more; the task's id */
+	AX_ALERT_RULES               /* one more than the last */
 };
 const char *ax_alert_rule_name(enum ax_alert_rule rule); /* "failed", "late_finish", …; "" for what is none */
 enum ax_alert_rule ax_alert_rule_find(const char *name); /* 0 when there is none of that name */

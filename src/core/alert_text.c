@@ -22,6 +22,7 @@ static const char *const titles[AX_ALERT_RULES][LANGUAGES] = {
 	[AX_ALERT_BACKLOG] = { "group {group}: {value} runs wait", "组 {group}：{value} 个执行在排队等待" },
 	[AX_ALERT_WORKER_LOST] = { "worker {subject} fell silent", "执行器 {subject} 失去联系" },
 	[AX_ALERT_FAILURE_GROUP] = { "failures of one kind: {subject}", "同类失败：{subject}" },
+	[AX_ALERT_UNSCHEDULABLE] = { "{subject} cannot be scheduled any more", "{subject} 已无法调度" },
 };
 
 static const char *const prefixes[][LANGUAGES] = {

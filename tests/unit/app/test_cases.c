@@ -725,6 +725,7 @@ static void test_b135_a_task_that_cannot_be_read_stops_alone(void **state)
 	rewrite(w, (struct rewrite){ ids[3], "xx", 0 });
 	rewrite(w, (struct rewrite){ ids[5], "0 0 30 2 *", 0 });
 	rewrite(w, (struct rewrite){ ids[12], "xx", 0 });
+	make_channel(w);
 	w->moving = NULL;
 	restart(w);
 	for (int minute = 1; minute <= 5; minute++) {
@@ -736,6 +737,43 @@ static void test_b135_a_task_that_cannot_be_read_stops_alone(void **state)
 			assert_int_equal(task_row(w, ids[i]).status, AX_TASK_ENABLED);
 		}
 	}
+	/* each of them is told, once; it ends when the task is mended, or its zone is there again: then it goes on
+	 * where it stopped */
+	assert_int_equal(count_alerts(w, AX_ALERT_UNSCHEDULABLE), 4);
+	assert_int_equal(count_told(w, AX_ALERT_UNSCHEDULABLE, AX_TELL_OPEN), 4);
+	struct ax_task task = task_row(w, ids[3]);
+	task.def.cron_expr = "* * * * *";
+	assert_int_equal(ax_task_update(&w->ctx, ids[3], 1, &task.def, "test", &task, NULL), AX_OK);
+	w->moving = ax_tz_utc();
+	live(w, 59);
+	assert_int_equal(count_fires(w, ids[11]), 5);
+	assert_int_equal(task_row(w, ids[11]).next_trigger_time, T0 + 6 * MINUTE);
+	assert_int_equal(alert_of(w, AX_ALERT_UNSCHEDULABLE, ids[3])->state, AX_ALERT_RESOLVED);
+	assert_int_equal(alert_of(w, AX_ALERT_UNSCHEDULABLE, ids[5])->state, AX_ALERT_OPEN);
+	assert_int_equal(alert_of(w, AX_ALERT_UNSCHEDULABLE, ids[11])->state, AX_ALERT_RESOLVED);
+	assert_int_equal(alert_of(w, AX_ALERT_UNSCHEDULABLE, ids[12])->state, AX_ALERT_OPEN);
+	assert_int_equal(count_alerts(w, AX_ALERT_UNSCHEDULABLE), 4);
+}
+
+static void test_b135_a_result_is_taken_whatever_became_of_its_schedule(void **state)
+{
+	struct world *w = *state;
+	w->moving = ax_tz_utc();
+	int64_t id = make_task(w, "@after 30s", in_moving), other = make_task(w, "@after 30s", NULL);
+	live(w, 30);
+	struct ax_run runs[] = { claim(w), claim(w) };
+	w->moving = NULL;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(result(w, "w1", &runs[i], AX_OUTCOME_SUCCESS), AX_VERDICT_APPLIED);
+	assert_int_equal(count_runs(w, id, AX_RUN_SUCCESS), 1);
+	live(w, 31);
+	assert_int_equal(count_all(w, id), 1);
+	assert_int_equal(count_all(w, other), 2);
+	assert_int_equal(alert_of(w, AX_ALERT_UNSCHEDULABLE, id)->state, AX_ALERT_OPEN);
+	w->moving = ax_tz_utc();
+	live(w, 70);
+	assert_int_equal(count_all(w, id), 2);
+	assert_int_equal(alert_of(w, AX_ALERT_UNSCHEDULABLE, id)->state, AX_ALERT_RESOLVED);
 }
 
 static void test_b135_new_zone_data_reach_the_tasks_beside_a_bad_one(void **state)
@@ -1623,6 +1661,7 @@ int main(void)
 		T(test_b046_jitter_is_no_other_fire),
 		T(test_b096_a_window_has_its_begin_and_not_its_end),
 		T(test_b135_a_task_that_cannot_be_read_stops_alone),
+		T(test_b135_a_result_is_taken_whatever_became_of_its_schedule),
 		T(test_b135_new_zone_data_reach_the_tasks_beside_a_bad_one),
 		T(test_b097_a_dead_worker_blocks_neither_its_run_nor_the_next),
 		T(test_b098_every_live_state_is_left_when_its_deadline_passes),

@@ -569,6 +569,23 @@ static void test_paused_created_and_exhausted_tasks(void **state)
 	assert_true(has(&why, "ran"));
 }
 
+static void in_moving(struct ax_task_def *def)
+{
+	def->time_zone = "Test/Moving";
+}
+
+static void test_a_task_whose_zone_is_gone(void **state)
+{
+	struct world *w = *state;
+	w->moving = ax_tz_utc();
+	int64_t id = make_task(w, "@hourly", in_moving);
+	w->moving = NULL;
+	go(w, 3600000);
+	struct ax_why why = why_task(w, id, w->now);
+	assert_true(has(&why, "unschedulable"));
+	says(answer(&why), "Test/Moving");
+}
+
 static void test_a_fire_without_a_trace_is_a_fault(void **state)
 {
 	struct world *w = *state;
@@ -663,6 +680,7 @@ int main(void)
 		T(test_skipped_by_overlap_and_by_misfire),
 		T(test_missed_then_run_by_a_person),
 		T(test_paused_created_and_exhausted_tasks),
+		T(test_a_task_whose_zone_is_gone),
 		T(test_a_fire_without_a_trace_is_a_fault),
 		T(test_tasks_without_a_schedule_and_after),
 		T(test_no_worker_for_a_task_whose_last_fire_ran),
