@@ -1,6 +1,7 @@
 """What AX was asked to do, one scenario for each requirement, through the doors that users have: the API, axctl and tasks
 that execute. Each says its number; what it leaves to other files, those name. R6, R14 and R25 need several servers and Redis."""
 
+import json
 import os
 import signal
 
@@ -238,3 +239,39 @@ def test_r29_defaults(node, name):
         "window_seconds": 600, "priority": 5, "overlap": "queue", "misfire": "fire_once"}
     group = node.get("/groups/default")
     assert (group["dispatch_quota"], group["pool_size"]) == (200, 50)
+
+
+def test_r27_long_tasks_have_a_narrower_lane(node, name):
+    node.api("POST", "/groups", {"group_key": "lanes", "dispatch_quota": 100, "pool_size": 4})
+    token = node.api("POST", "/tokens", {"name": "lanes", "worker_groups": ["default", "lanes"]})["token"]
+    node.worker_token_file.write_text(token + "\n")
+    worker = node.world.worker(node, name="w5", options=("--groups", "lanes:4"))
+    exports = node.task(f"{name}-exports", script="sleep 20", group_key="lanes", lane="long", overlap="allow", overlap_max=50)
+    runs = [node.trigger(exports) for _ in range(12)]
+    wait_for(lambda: [r for r in runs if node.run(r)["status"] == "RUNNING"], 10)
+    payment = node.task(f"{name}-payment", script="true", group_key="lanes", lane="short")
+    assert node.wait_run(node.trigger(payment), "SUCCESS", 5)
+    assert len([r for r in runs if node.run(r)["status"] == "RUNNING"]) <= 2  # half of the pool
+    for run in runs:
+        node.api("POST", f"/runs/{run['gid']}/cancel", {})
+    wait_for(lambda: not node.runs(exports, live="true"), 20)
+    worker.end()
+
+
+def test_r30_success_starts_what_is_downstream(node, name):
+    first = node.task(f"{name}-first", script=f"test -e {node.world.folder}/good")
+    second = node.task(f"{name}-second", script='echo "$AX_UPSTREAM"', upstreams=[first["id"]])
+    third = node.task(f"{name}-third", script="true", upstreams=[second["id"]])
+    failed = node.wait_run(node.trigger(first), "FAILED")
+    blocked = wait_for(lambda: node.runs(third, status="BLOCKED"), 10)[0]
+    middle = node.runs(second, status="BLOCKED")[0]
+    assert middle["kind"] == "chain" and failed["gid"] in json.dumps(middle["blocked_by"]) and middle["gid"] in json.dumps(blocked["blocked_by"])
+    (node.world.folder / "good").touch()
+    again = node.api("POST", f"/runs/{failed['gid']}/rerun", {})  # the chain begins anew
+    node.wait_run(again, "SUCCESS")
+    done = wait_for(lambda: node.runs(third, status="SUCCESS"), 10)[0]
+    told = node.text(wait_for(lambda: node.runs(second, status="SUCCESS"), 10)[0])
+    assert json.loads(told)[0]["gid"] == again["gid"] and done["kind"] == "chain"
+    with pytest.raises(ApiError) as refused:
+        node.change(first, upstreams=[third["id"]])
+    assert refused.value.problem["field"] == "upstreams"
