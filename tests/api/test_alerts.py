@@ -405,7 +405,7 @@ def test_a_group_names_its_channels(start_server, sink):
     world = World(start_server, sink.port, other.port)
     world.channel("webhook", {"url": sink.url}, rules=["failed"])
     theirs = world.channel("webhook", {"url": other.url}, rules=["failed"])
-    world.admin.patch("/api/v1/groups/default", {"version": 1, "contacts": f"Ann, {theirs['name']}"}).ok()
+    world.admin.patch("/api/v1/groups/default", {"version": 1, "contacts": ["ann@example.org", theirs["name"]]}).ok()
     world.run(world.task(), "failed")
     wait_for(other.events)
     assert len(world.deliveries(theirs)) == 1 and sink.requests == []

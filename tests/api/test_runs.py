@@ -208,7 +208,7 @@ BAD = [
     ("register", {**SERVES, "worker": "a b"}, "worker"),
     ("register", {**SERVES, "incarnation": "xyz"}, "incarnation"),
     ("register", {**SERVES, "groups": []}, "groups"),
-    ("register", {**SERVES, "groups": [{"group": "default"}]}, "groups[0].pool_size"),
+    ("register", {**SERVES, "groups": [{"group": "default", "pool_size": 0}]}, "groups[0].pool_size"),
     ("register", {**SERVES, "groups": [{"group": "default", "pool_size": 10001}]}, "groups[0].pool_size"),
     ("register", {**SERVES, "executors": []}, "executors"),
     ("register", {**SERVES, "executors": ["a b"]}, "executors"),
