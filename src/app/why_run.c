@@ -25,6 +25,12 @@ static void from_schedule(struct ax_why_case *c)
 	const struct ax_epoch *epoch = ax_why_epoch(c, stands_for);
 	struct ax_rule rule;
 	const char *at = ax_why_at(c, stands_for);
+	if (run->backfill_id != 0) { /* by the rule of its making, which need not be that of the fire's time */
+		ax_why_add(c, run->create_time, AX_WHY_OK, "backfill",
+			AX_SAY(c, "Backfill %" PRId64 " made up the fire of %s, by the task's rule at %s.",
+				run->backfill_id, at, ax_why_at(c, run->create_time)));
+		return;
+	}
 	if (epoch == NULL || !ax_why_rule(c, epoch, &rule)) {
 		ax_why_add(c, stands_for, AX_WHY_INFO, "fire",
 			AX_SAY(c, "It stands for the fire of %s; the rule that demanded it is not known any more.",
@@ -42,10 +48,7 @@ static void from_schedule(struct ax_why_case *c)
 		ax_why_add(c, run->trigger_time, AX_WHY_INFO, "jitter",
 			AX_SAY(c, "The task's jitter makes it due %s later, at %s.",
 				ax_why_span(c, run->trigger_time - stands_for), ax_why_at(c, run->trigger_time)));
-	if (run->backfill_id != 0)
-		ax_why_add(c, run->create_time, AX_WHY_INFO, "backfill",
-			AX_SAY(c, "Backfill %" PRId64 " made the fire up.", run->backfill_id));
-	else if (run->made_up)
+	if (run->made_up)
 		ax_why_add(c, run->create_time, AX_WHY_INFO, "made_up",
 			"The fire had been missed; a person decided to run it.");
 }

@@ -16,6 +16,7 @@ static const struct ax_opt list_opts[] = {
 	{ "kind", NULL, "K", "schedule, miss, delay, event, manual, chain" },
 	{ "worker", NULL, "W", "only on this worker" },
 	{ "parent", NULL, "GID", "the shards of this run" },
+	{ "backfill", NULL, "ID", "only of this backfill" },
 	{ "from", NULL, "TIME", "due at or after (RFC 3339, -24h)" },
 	{ "to", NULL, "TIME", "due before" },
 	{ "failure", NULL, "ID", "only of this failure group" },
@@ -51,6 +52,7 @@ static int list_path(struct ax_ctl *ctl, struct ax_buf *path)
 	ax_value_query(path, "kind", ax_args_get(&ctl->args, "kind"));
 	ax_value_query(path, "worker", ax_args_get(&ctl->args, "worker"));
 	ax_value_query(path, "parent", ax_args_get(&ctl->args, "parent"));
+	ax_value_query(path, "backfill_id", ax_args_get(&ctl->args, "backfill"));
 	ax_value_query(path, "from", from);
 	ax_value_query(path, "to", to);
 	ax_value_query(path, "failure_id", ax_args_get(&ctl->args, "failure"));

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/num.h"
+#include "cli/cmd_backfill.h"
 #include "cli/ctl.h"
 #include "cli/due.h"
 #include "cli/print.h"
@@ -732,6 +733,8 @@ const struct ax_verb ax_task_verbs[] = {
 	{ "pause", "TASK", 1, 1, "no more fires until it is resumed", pause_opts, pause_task, false },
 	{ "resume", "TASK", 1, 1, "fire again", NULL, resume, false },
 	{ "trigger", "TASK", 1, 1, "run it now, or later", trigger_opts, trigger, false },
+	{ "backfill", "TASK", 1, 1, "make up the fires of a past range, a few at a time", ax_backfill_opts,
+		ax_backfill_start, false },
 	{ "delete", "TASK", 1, 1, "delete it", delete_opts, delete, false },
 	{ "next", "TASK", 1, 1, "its next fires, with what clock changes do to them", next_opts, next, false },
 	{ "graph", "TASK", 1, 1, "what stands before and behind it", NULL, graph, false },

@@ -56,6 +56,7 @@ extern const struct ax_verb ax_event_verbs[];
 extern const struct ax_verb ax_failure_verbs[];
 extern const struct ax_verb ax_canary_verbs[];
 extern const struct ax_verb ax_group_verbs[];
+extern const struct ax_verb ax_backfill_verbs[];
 extern const struct ax_verb ax_calendar_verbs[];
 extern const struct ax_verb ax_alert_verbs[];
 extern const struct ax_verb ax_channel_verbs[];

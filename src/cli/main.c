@@ -36,6 +36,8 @@ const struct ax_noun ax_nouns[] = {
 	{ "event", "events: send them, see what became of them", ax_event_verbs, NULL },
 	{ "canary", "new definitions of tasks on trial", ax_canary_verbs, NULL },
 	{ "group", "groups and their quotas", ax_group_verbs, NULL },
+	{ "backfill", "backfills: fires of past ranges made up (axctl task backfill starts one)", ax_backfill_verbs,
+		NULL },
 	{ "calendar", "calendars: the dates on which tasks fire", ax_calendar_verbs, NULL },
 	{ "alert", "alerts: look, mute, resolve", ax_alert_verbs, NULL },
 	{ "channel", "channels: who is told of alerts", ax_channel_verbs, NULL },

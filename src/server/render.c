@@ -367,6 +367,7 @@ enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run
 	ax_json_raw(json, "params", run->params);
 	ax_json_int(json, "version", run->version);
 	ax_json_id(json, "rerun_of", run->rerun_of);
+	ax_json_id(json, "backfill_id", run->backfill_id);
 	render_shards(json, run, &shards);
 	ax_json_id(json, "batch", run->batch);
 	ax_json_id(json, "blocked_by", run->blocked_by);

@@ -36,7 +36,7 @@ def until(check, seconds=30):
 
 
 def test_every_list_answers(dev):
-    for noun in ("task", "run", "event", "failure", "group", "worker", "token", "calendar"):
+    for noun in ("task", "run", "event", "failure", "group", "worker", "token", "calendar", "backfill"):
         assert isinstance(dev(noun, "list", "--json").json["items"], list)
         dev(noun, "list")
 
@@ -82,6 +82,36 @@ def test_calendars(dev, tmp_path):
     assert "deleted calendar china" in dev("calendar", "delete", "china").out
     dev("calendar", "show", "china", code=5)
     dev("task", "delete", "settle")
+
+
+def test_backfills(dev):
+    task = dev("task", "create", "rollup", "--cron", "0 0 * * *", "--script", "echo $AX_TRIGGER_TIME", "--json").json
+    span = ("--from", "2025-03-01T00:00:00Z", "--to", "2025-03-11T00:00:00Z")
+    dev("task", "backfill", "rollup", code=2)
+    assert "10 fires, of which 0 have a run: it would make 10 runs" in dev("task", "backfill", "rollup", *span, "--dry-run").out
+    assert dev("backfill", "list", "--task", "rollup", "--json").json["items"] == []
+    made = dev("task", "backfill", "rollup", *span, "--max-live", 3, "--newest-first", "--reason", "lost disk", "--json").json
+    assert (made["task_id"], made["total"], made["order"], made["status"]) == (task["id"], 10, "newest_first", "running")
+    until(lambda: dev("backfill", "show", made["id"], "--json").json["status"] == "done")
+    shown = dev("backfill", "show", made["id"]).out
+    assert "2025-03-01T00:00:00Z" in shown and "--backfill " + made["id"] in shown
+    runs = dev("run", "list", "--backfill", made["id"], "--json").json["items"]
+    assert [run["status"] for run in runs] == ["SUCCESS"] * 10 and {run["kind"] for run in runs} == {"schedule"}
+    assert [run["trigger_time"] for run in runs] == sorted(run["trigger_time"] for run in runs)  # the oldest was made last
+    assert "Backfill " + made["id"] in dev("why", runs[0]["gid"]).out
+    assert "10 fires, of which 10 have a run" in dev("task", "backfill", "rollup", *span, "--dry-run").out
+    dev("backfill", "cancel", made["id"], code=6)
+    dev("backfill", "show", 999999, code=5)
+
+    dev("task", "pause", "rollup")
+    held = dev("task", "backfill", "rollup", "--from", "2025-01-01T00:00:00Z", "--to", "2025-01-11T00:00:00Z").out
+    assert "10 fires" in held
+    held = dev("backfill", "list", "--task", "rollup", "--json").json["items"][0]
+    assert held["made"] == held["live"] == 1
+    assert "cancelled" in dev("backfill", "cancel", held["id"], "--reason", "not needed").out
+    held = dev("backfill", "show", held["id"], "--json").json
+    assert (held["made"], held["live"], held["failed"]) == (1, 0, 1)
+    dev("task", "delete", "rollup")
 
 
 def test_a_task_from_its_making_to_its_end(dev):
