@@ -29,10 +29,16 @@ def failures(build, quick):
             for line in lines(build, "bench_failures", 2000 if quick else 40000)}
 
 
+def shards(build, quick):
+    return {f"{line['what'].replace(' ', '_')}_{line['shards']}_{unit}_ms": line[f"{unit}_ms"]
+            for line in lines(build, "bench_shards", 3 if quick else 50) for unit in ("cpu", "wall")}
+
+
 SCENARIOS = [
     Scenario("cron", "next fires of 100 expressions, per second of CPU (P9)", cron, {},
              {"cron_next_UTC_per_cpu_s": "≥ 10000000", "cron_next_Berlin_per_cpu_s": "≥ 5000000"}, times=1),
     Scenario("store", "one run's life in the embedded store alone: CPU by runs in a transaction, transactions in a batch",
              store, quick=True),
     Scenario("failures", "what a failed run costs more than one that went well, and its message", failures, quick=True),
+    Scenario("shards", "a fire that is split into shards, one transaction, and the ends of all of them", shards, quick=True),
 ]
