@@ -159,7 +159,7 @@ static struct ax_task_def draw_def(struct sim *sim, const char *name)
 	def.start_confirmed = sim_between(sim, 0, 3) == 0;
 	int64_t spread = sim_between(sim, 0, 7);
 	def.shard_count = spread <= 1 ? sim_between(sim, 2, 5) : 0;
-	def.broadcast = false && spread == 2;
+	def.broadcast = spread == 2;
 	return def;
 }
 

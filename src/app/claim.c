@@ -88,19 +88,20 @@ enum ax_status ax_run_waiting_for(
 	struct ax_tx *tx, const struct ax_run *run, int64_t now, const char **ret, struct ax_err *err)
 {
 	struct ax_claim_facts facts;
-	if (run->hold != AX_HOLD_NONE) {
-		*ret = run->hold == AX_HOLD_OVERLAP          ? "overlap"
-			: run->hold == AX_HOLD_PAUSED        ? "task_paused"
-			: run->spread == AX_SPREAD_BROADCAST ? "worker"
-							     : "spread";
+	bool broadcast = run->hold == AX_HOLD_SPREAD && run->spread == AX_SPREAD_BROADCAST; /* it waits for workers */
+	if (run->hold != AX_HOLD_NONE && !broadcast) {
+		*ret = run->hold == AX_HOLD_OVERLAP   ? "overlap"
+			: run->hold == AX_HOLD_PAUSED ? "task_paused"
+						      : "spread";
 		return AX_OK;
 	}
 	enum ax_status status = ax_claim_facts_read(tx, run, now, &facts, err);
 	if (status != AX_OK)
 		return status;
-	*ret = facts.group.paused                                     ? "group_paused"
+	*ret = facts.group.paused && !broadcast                       ? "group_paused"
 		: facts.offering == 0                                 ? "worker"
 		: facts.matching == 0                                 ? "tags"
+		: broadcast                                           ? "spread"
 		: ax_group_room(&facts.group, AX_RUN_LANE_SHORT) <= 0 ? "quota"
 		: facts.with_room == 0                                ? "backlog"
 		: !ax_claim_lane_has_room(&facts, run)                ? "lane"

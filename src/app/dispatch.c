@@ -26,8 +26,19 @@ struct turn {
 	struct ax_takers takers;
 	struct ax_waiting waiting;
 	struct ax_order known; /* the definition of the run before, often of the next one too */
+	struct ax_run parent;  /* of the shard before */
 	int given;
 };
+
+/* A shard has its parent's parameters. */
+static enum ax_status read_parent(struct turn *t, const struct ax_run *shard, const char **ret, struct ax_err *err)
+{
+	enum ax_status status = AX_OK;
+	if (t->parent.gid != shard->parent)
+		status = t->tx->ops->run_get(t->tx, shard->parent, false, &t->parent, err);
+	*ret = t->parent.params;
+	return status;
+}
 
 static enum ax_status give(struct turn *t, struct ax_run *run, struct ax_taker *taker, struct ax_err *err)
 {
@@ -39,12 +50,17 @@ static enum ax_status give(struct turn *t, struct ax_run *run, struct ax_taker *
 	enum ax_status status = ax_change_run(pass->ctx, t->tx, run, &claim, pass->now, err);
 	if (status == AX_OK)
 		status = ax_chain_tell(t->tx, run, &told, err);
+	const char *params = run->params;
+	if (status == AX_OK && run->parent != 0)
+		status = read_parent(t, run, &params, err);
 	if (status == AX_OK && run->fence == 1)
 		status = ax_alert_run_given(pass->ctx, t->tx, &t->known.def, &t->group, run, pass->now, err);
 	if (status != AX_OK)
 		return status;
+	struct ax_run given = *run;
+	given.params = params;
 	*ax_poll_add_order(taker->poll, pass->ctx->arena) = (struct ax_order){
-		.run = *run,
+		.run = given,
 		.def = t->known.def,
 		.upstream = told,
 		.long_share_percent = t->group.long_share_percent,

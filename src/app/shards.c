@@ -65,8 +65,8 @@ static enum ax_status is_able(struct ax_tx *tx, const struct ax_run *shard, int6
 	if (status == AX_OK)
 		status = tx->ops->worker_group_get(tx, shard->worker, shard->group_key, false, &part, err);
 	if (status == AX_OK)
-		*ret = worker.status == AX_WORKER_ONLINE && now - worker.seen_time <= AX_LEASE_MS &&
-			ax_worker_offers(worker.executors, shard->executor_key);
+		*ret = ax_worker_is_online(&worker, now) &&
+			ax_worker_suits(&worker, shard->executor_key, shard->demand);
 	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 

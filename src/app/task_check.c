@@ -126,8 +126,6 @@ static enum ax_status check_spread(const struct ax_task_def *def, struct ax_err 
 	if (def->shard_count == 1)
 		return ax_fail(err, AX_INVALID, "shard_count",
 			"a run is split into 2 to %d shards; write 0 for one that is not", AX_SHARDS_MAX);
-	if (def->broadcast)
-		return ax_fail(err, AX_INVALID, "spread", "broadcasts are not offered yet");
 	if (def->broadcast && def->shard_count > 0)
 		return ax_fail(err, AX_INVALID, "shard_count",
 			"a broadcast has a shard for each worker that is online; leave shard_count out");

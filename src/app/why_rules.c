@@ -106,18 +106,6 @@ static bool worker(struct ax_why_case *c)
 	return c->facts.offering > 0;
 }
 
-/* A parent that nothing else holds is not given out: its shards are made. */
-static bool spread(struct ax_why_case *c)
-{
-	if (c->run->hold != AX_HOLD_SPREAD)
-		return true;
-	if (c->run->spread == AX_SPREAD_BROADCAST && !worker(c))
-		return false;
-	ax_why_add(c, c->run->deadline_time, AX_WHY_INFO, "spread",
-		AX_SAY(c, "Its shards are about to be made, at %s.", ax_why_at(c, c->run->deadline_time)));
-	return false;
-}
-
 static bool quota(struct ax_why_case *c)
 {
 	const struct ax_group *group = &c->facts.group;
@@ -138,6 +126,18 @@ static bool tags(struct ax_why_case *c)
 		      : AX_SAY(c, "None of the %d workers that offer %s has the tags %s.", c->facts.offering,
 				c->asked.executor_key, c->asked.demand));
 	return match;
+}
+
+/* A parent that nothing else holds is not given out: its shards are made. */
+static bool spread(struct ax_why_case *c)
+{
+	if (c->run->hold != AX_HOLD_SPREAD)
+		return true;
+	if (c->run->spread == AX_SPREAD_BROADCAST && !(worker(c) && tags(c)))
+		return false;
+	ax_why_add(c, c->run->deadline_time, AX_WHY_INFO, "spread",
+		AX_SAY(c, "Its shards are about to be made, at %s.", ax_why_at(c, c->run->deadline_time)));
+	return false;
 }
 
 static bool backlog(struct ax_why_case *c)
