@@ -311,7 +311,7 @@ static void check_calendars(struct sim *sim)
 
 /* What a parent's shards say of it. */
 struct family {
-	int64_t n, live, least, most, by_state[AX_RUN_MISSED + 1];
+	int64_t n, live, asked, least, most, by_state[AX_RUN_MISSED + 1];
 	bool twins;
 };
 
@@ -328,6 +328,7 @@ static struct family meet_shards(struct sim *sim, const struct ax_run *parent)
 		seen[shard->shard / 64] |= bit;
 		f.n++;
 		f.live += !ax_run_is_terminal(shard->status);
+		f.asked += !ax_run_is_terminal(shard->status) && shard->cancel != AX_CANCEL_NONE;
 		f.least = AX_MIN(f.least, shard->shard);
 		f.most = AX_MAX(f.most, shard->shard);
 		f.by_state[shard->status]++;
@@ -349,6 +350,22 @@ static bool ended_rightly(const struct ax_run *parent, const struct family *f)
 		: f->by_state[AX_RUN_TIMEOUT] > 0                  ? AX_RUN_TIMEOUT
 								   : AX_RUN_CANCELLED;
 	return parent->status == as;
+}
+
+/* A rerun of failed shards repeats those that did not succeed, each under its number and for its worker (S7). */
+static void check_repeated(struct sim *sim, const struct ax_run *parent)
+{
+	const struct ax_run *shard, *old;
+	EACH (shard, sim, &ax_run_row) {
+		bool found = shard->parent != parent->gid;
+		EACH (old, sim, &ax_run_row)
+			found = found ||
+				(old->parent == parent->rerun_of && old->shard == shard->shard &&
+					old->status != AX_RUN_SUCCESS &&
+					(!ax_run_is_pinned(old) || strcmp(old->worker, shard->worker) == 0));
+		if (!found)
+			sim_fail(sim, "S7 shard %lld repeats none that failed", (long long)shard->gid);
+	}
 }
 
 /* A parent is RUNNING exactly as long as a shard of it lives, has all its shards from the moment it began, and ends as
@@ -378,6 +395,11 @@ static void check_parents(struct sim *sim)
 		if (begun && (f.live > 0) != (run->status == AX_RUN_RUNNING))
 			sim_fail(sim, "S2 parent %lld is %s with %lld live shards", (long long)run->gid,
 				ax_run_state_name(run->status), (long long)f.live);
+		if (run->cancel != AX_CANCEL_NONE && f.asked < f.live)
+			sim_fail(sim, "S6 parent %lld was cancelled, of its %lld live shards %lld were asked to stop",
+				(long long)run->gid, (long long)f.live, (long long)f.asked);
+		if (begun && run->failed_only)
+			check_repeated(sim, run);
 		if (begun && f.live == 0 && !ended_rightly(run, &f))
 			sim_fail(
 				sim, "S3 parent %lld ended as %s", (long long)run->gid, ax_run_state_name(run->status));
@@ -630,7 +652,8 @@ static void check_rest(struct sim *sim)
 	int64_t now = sim->now + sim->wall_step;
 	EACH (run, sim, &ax_run_row) {
 		bool waits = run->status == AX_RUN_RETRYING || run->status == AX_RUN_PENDING;
-		bool held = run->status == AX_RUN_WAITING && run->hold != AX_HOLD_NONE;
+		bool held =
+			run->status == AX_RUN_WAITING && (run->hold == AX_HOLD_OVERLAP || run->hold == AX_HOLD_PAUSED);
 		bool with_shards = ax_run_is_parent(run) && run->status == AX_RUN_RUNNING; /* S2 looks at it */
 		if (ax_run_is_terminal(run->status) || (waits && run->deadline_time > now) || with_shards)
 			continue;

@@ -15,7 +15,7 @@ def mutant(name, why, *edits):
 
 BIRTH, CHANGE, DISPATCH, FIRE = "src/app/birth.c", "src/app/change.c", "src/app/dispatch.c", "src/app/fire.c"
 BACKFILL, CALENDARS, MAKE_UP = "src/app/backfill.c", "src/app/calendars.c", "src/app/make_up.c"
-OVERLAP, SCHEDULE_NEXT = "src/app/overlap.c", "src/app/schedule_next.c"
+OVERLAP, SCHEDULE_NEXT, SHARD_SET = "src/app/overlap.c", "src/app/schedule_next.c", "src/app/shard_set.c"
 FAILURES = "src/app/failures.c"
 ALERTS, ALERT_RULES, DELIVER = "src/app/alerts.c", "src/app/alert_rules.c", "src/app/deliver.c"
 INGEST, TASKS, TICK = "src/app/ingest.c", "src/app/tasks.c", "src/app/tick.c"
@@ -150,6 +150,21 @@ MUTANTS = [
     mutant("kept-back", "runs that nobody may have now keep nobody else back",
            ("src/app/waiting.c", "\tw->last->over = true;\n",
             "\tfor (size_t i = 0; i < w->n; i++)\n\t\tw->queues[i].over = true;\n")),
+    # ---- shards
+    mutant("parent-outlives-its-shards", "a parent ends in the transaction that ends its last shard",
+           (CHANGE, "return end.over ? ax_change_run(ctx, tx, &parent, &change, now, err) : AX_OK;", "return AX_OK;")),
+    mutant("shards-in-part", "a parent that begins has all its shards",
+           (SHARD_SET, "shard <= parent->shard_total; shard++)", "shard < parent->shard_total; shard++)")),
+    mutant("parent-is-claimable", "no worker gets a parent",
+           (OVERLAP, "return ax_run_is_parent(run) ? AX_HOLD_SPREAD : AX_HOLD_NONE;", "return AX_HOLD_NONE;")),
+    mutant("pin-ignored", "a shard of a broadcast is for its own worker",
+           (BIRTH, "worker[0] == '\\0' ? parent->demand", "true ? parent->demand")),
+    mutant("worst-shard-forgotten", "a parent ends as its shards say",
+           (SHARD_SET, "\tif (by_state[AX_RUN_FAILED] > 0)\n\t\treturn AX_EV_SHARDS_FAILED;\n", "")),
+    mutant("cancel-stops-at-the-parent", "a cancel reaches every shard",
+           (CHANGE, "if (status == AX_OK && ax_run_is_parent(run) && !ax_run_is_terminal(run->status))", "if (false)")),
+    mutant("all-shards-rerun", "only those that did not succeed are repeated",
+           (SHARD_SET, "\t\tif (old.at[i].status != AX_RUN_SUCCESS)\n", "")),
     # ---- gids
     mutant("gid-mark-not-stored", "a restarted server makes no gid twice",
            (BIRTH, "\t\tservers.at[i].gid_high_ms = AX_MAX(servers.at[i].gid_high_ms, mark->high_ms);\n", "")),

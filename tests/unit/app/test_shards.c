@@ -6,6 +6,7 @@
 #include "app/runs.h"
 #include "app/task_check.h"
 #include "app/tasks.h"
+#include "app/workers.h"
 #include "core/limits.h"
 #include "port/mem_store.h"
 #include "port/row.h"
@@ -68,8 +69,10 @@ static void take(struct world *w, int n, struct ax_run given[MOST])
 {
 	struct ax_order orders[MOST];
 	assert_int_equal(poll(w, "w1", "i1", n, orders, NULL), n);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
+		assert_string_equal(orders[i].run.params, run_row(w, orders[i].run.parent).params);
 		given[orders[i].run.shard] = orders[i].run;
+	}
 }
 
 static int64_t group_running(struct world *w)
@@ -515,6 +518,183 @@ static void test_one_failure_for_all_shards(void **state)
 	assert_int_equal(failure->gid, parent.gid);
 }
 
+/* --- broadcasts --------------------------------------------------------------------------------------------------- */
+
+static void broadcast(struct ax_task_def *def)
+{
+	def->broadcast = true;
+	def->lost_limit = 1;
+}
+
+/* Ticks and polls of the others go on; w2 does not speak. */
+static void live_without_w2(struct world *w, int64_t seconds)
+{
+	struct ax_order none;
+	for (int64_t i = 0; i < seconds; i++) {
+		go(w, 1000);
+		if (i % 5 == 0)
+			assert_int_equal(poll(w, "w1", "i1", 5, &none, NULL), 0);
+	}
+}
+
+static void test_a_broadcast_is_for_every_worker_that_is_online(void **state)
+{
+	struct world *w = *state;
+	struct ax_order order;
+	register_worker(w, "w3", "i1", 10);
+	register_worker(w, "w2", "i1", 10);
+	register_worker(w, "w4", "i1", 10);
+	assert_int_equal(ax_worker_drain(&w->ctx, "w4", true, NULL), AX_OK);
+	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	assert_int_equal(parent.status, AX_RUN_RUNNING);
+	assert_int_equal(parent.shard_total, 3);
+	for (int64_t n = 1; n <= 3; n++) {
+		const char *name = ax_sprintf(&w->arena, "w%lld", (long long)n);
+		assert_string_equal(shard(w, &parent, n).worker, name);
+		assert_int_equal(poll(w, name, "i1", 5, &order, NULL), 1); /* its own and no other */
+		assert_int_equal(order.run.shard, n);
+		assert_string_equal(order.run.params, "{\"day\":1}");
+		result(w, name, &order.run, AX_OUTCOME_SUCCESS);
+	}
+	assert_int_equal(run_row(w, parent.gid).status, AX_RUN_SUCCESS);
+}
+
+static void test_a_broadcast_without_workers_waits_for_one(void **state)
+{
+	struct world *w = *state;
+	struct ax_order order;
+	assert_int_equal(ax_worker_drain(&w->ctx, "w1", true, NULL), AX_OK);
+	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	assert_int_equal(parent.status, AX_RUN_WAITING);
+	assert_int_equal(parent.hold, AX_HOLD_SPREAD);
+	for (int i = 0; i < 20; i++)
+		go(w, 1000);
+	assert_int_equal(run_row(w, parent.gid).status, AX_RUN_WAITING);
+	register_worker(w, "w2", "i1", 10);
+	for (int i = 0; i < 6; i++)
+		go(w, 1000);
+	assert_int_equal(run_row(w, parent.gid).status, AX_RUN_RUNNING);
+	assert_int_equal(run_row(w, parent.gid).shard_total, 1);
+	assert_int_equal(poll(w, "w2", "i1", 5, &order, NULL), 1);
+	result(w, "w2", &order.run, AX_OUTCOME_SUCCESS);
+	assert_int_equal(run_row(w, parent.gid).status, AX_RUN_SUCCESS);
+}
+
+static void test_a_server_that_was_away_waits_for_workers_that_it_has_not_heard_of(void **state)
+{
+	struct world *w = *state;
+	struct ax_order order;
+	register_worker(w, "w2", "i1", 10);
+	go_quiet(w, 600000);
+	restart(w);
+	go(w, 1);
+	assert_int_equal(poll(w, "w1", "i1", 5, &order, NULL), 0); /* w1 is back, w2 not yet */
+	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	assert_int_equal(parent.status, AX_RUN_WAITING);
+	for (int i = 0; i < 10; i++)
+		go(w, 1000);
+	assert_int_equal(run_row(w, parent.gid).status, AX_RUN_WAITING);
+	assert_int_equal(poll(w, "w2", "i1", 5, &order, NULL), 0);
+	for (int i = 0; i < 6; i++)
+		go(w, 1000);
+	assert_int_equal(run_row(w, parent.gid).shard_total, 2);
+	/* and no longer than a lease */
+	go_quiet(w, 600000);
+	restart(w);
+	go(w, 1);
+	assert_int_equal(poll(w, "w1", "i1", 1, &order, NULL), 1);
+	parent = trigger(w, make_task(w, "", broadcast));
+	for (int i = 0; i < 51; i++) {
+		go(w, 1000);
+		(void)poll(w, "w1", "i1", 0, &order, NULL);
+	}
+	assert_int_equal(run_row(w, parent.gid).status, AX_RUN_RUNNING);
+	assert_int_equal(run_row(w, parent.gid).shard_total, 1);
+}
+
+/* The worker was there when the broadcast began and never speaks again: lost_limit 1 is two leases of 45 s. */
+static void test_a_shard_whose_worker_is_gone_ends(void **state)
+{
+	struct world *w = *state;
+	struct ax_order order;
+	live_without_w2(w, 50);
+	register_worker(w, "w2", "i1", 10);
+	struct ax_run parent = trigger(w, make_task(w, "", broadcast)), given;
+	int64_t begun = w->now;
+	assert_int_equal(poll(w, "w1", "i1", 5, &order, NULL), 1);
+	given = order.run;
+	result(w, "w1", &given, AX_OUTCOME_SUCCESS);
+	while (!ax_run_is_terminal(shard(w, &parent, 2).status) && w->now < begun + 600000) {
+		live_without_w2(w, 5);
+		assert_int_equal(shard(w, &parent, 2).fence, 0);
+	}
+	assert_in_range(w->now - begun, 2 * AX_LEASE_MS, 4 * AX_LEASE_MS + 5000);
+	assert_int_equal(shard(w, &parent, 2).status, AX_RUN_TIMEOUT);
+	assert_string_equal(shard(w, &parent, 2).reason, "lost");
+	assert_string_equal(shard(w, &parent, 2).result_msg, "worker w2, which alone may have it, is gone");
+	assert_int_equal(run_row(w, parent.gid).status, AX_RUN_TIMEOUT);
+	/* the rerun of what failed is for the same worker */
+	struct ax_run again;
+	assert_int_equal(ax_run_rerun(&w->ctx, parent.gid, "", true, &again, NULL), AX_OK);
+	assert_int_equal(count_shards(w, &again), 1);
+	assert_int_equal(poll(w, "w1", "i1", 5, &order, NULL), 0);
+	register_worker(w, "w2", "i2", 10);
+	assert_int_equal(poll(w, "w2", "i2", 5, &order, NULL), 1);
+	assert_int_equal(order.run.shard, 2);
+	assert_int_equal(order.run.shard_total, 2);
+}
+
+static void test_a_worker_that_comes_back_in_time_takes_its_shard(void **state)
+{
+	struct world *w = *state;
+	struct ax_order order;
+	live_without_w2(w, 50);
+	register_worker(w, "w2", "i1", 10);
+	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	assert_int_equal(poll(w, "w1", "i1", 5, &order, NULL), 1);
+	result(w, "w1", &order.run, AX_OUTCOME_SUCCESS);
+	live_without_w2(w, 120);
+	assert_int_equal(shard(w, &parent, 2).status, AX_RUN_WAITING);
+	assert_true(shard(w, &parent, 2).limit_time != 0); /* it is missed */
+	register_worker(w, "w2", "i2", 10);
+	live_without_w2(w, 10);
+	assert_int_equal(poll(w, "w2", "i2", 5, &order, NULL), 1);
+	assert_int_equal(order.run.shard, 2);
+	assert_int_equal(order.run.limit_time, 0);
+}
+
+/* Not for ever busy: a worker that is there and has no place is no worker that is gone. */
+static void test_a_shard_waits_for_a_busy_worker(void **state)
+{
+	struct world *w = *state;
+	struct ax_order order;
+	register_worker(w, "w2", "i1", 10);
+	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	for (int i = 0; i < 600; i++) {
+		go(w, 1000);
+		(void)poll(w, "w2", "i1", 0, &order, NULL);
+	}
+	assert_int_equal(shard(w, &parent, 2).status, AX_RUN_WAITING);
+	assert_int_equal(shard(w, &parent, 2).limit_time, 0);
+}
+
+static void test_a_lost_shard_goes_back_to_its_worker(void **state)
+{
+	struct world *w = *state;
+	struct ax_order order;
+	register_worker(w, "w2", "i1", 10);
+	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	assert_int_equal(poll(w, "w2", "i1", 5, &order, NULL), 1);
+	report(w, "w2", AX_ITEM_STARTED, &order.run);
+	register_worker(w, "w2", "i2", 10); /* it started anew, without it */
+	assert_int_equal(shard(w, &parent, 2).lost_times, 1);
+	assert_int_equal(poll(w, "w1", "i1", 5, &order, NULL), 1);
+	assert_int_equal(order.run.shard, 1);
+	assert_int_equal(poll(w, "w2", "i2", 5, &order, NULL), 1);
+	assert_int_equal(order.run.shard, 2);
+	assert_int_equal(order.run.fence, 2);
+}
+
 static void test_bad_definitions_are_refused(void **state)
 {
 	struct world *w = *state;
@@ -556,6 +736,13 @@ int main(void)
 		TEST(test_many_shards_are_made_in_several_transactions),
 		TEST(test_a_clock_that_went_back_does_not_keep_shards_from_being_made),
 		TEST(test_one_failure_for_all_shards),
+		TEST(test_a_broadcast_is_for_every_worker_that_is_online),
+		TEST(test_a_broadcast_without_workers_waits_for_one),
+		TEST(test_a_server_that_was_away_waits_for_workers_that_it_has_not_heard_of),
+		TEST(test_a_shard_whose_worker_is_gone_ends),
+		TEST(test_a_worker_that_comes_back_in_time_takes_its_shard),
+		TEST(test_a_shard_waits_for_a_busy_worker),
+		TEST(test_a_lost_shard_goes_back_to_its_worker),
 		TEST(test_bad_definitions_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
