@@ -2,7 +2,7 @@
 
 import pytest
 
-from ax_server import wait_for
+from ax_server import Worker, wait_for
 from test_runs import Events, get_run, trigger
 
 
@@ -153,3 +153,33 @@ def test_live_stream_shows_progress(server, admin, worker, split):
     assert events.seen[-1][1]["status"] == "SUCCESS"
     events.close()
 
+
+def test_broadcast(server, admin, worker, make_task, group):
+    run = trigger(admin, make_task(spread="broadcast", executor_key="rare"))
+    assert run["status"] == "WAITING" and run["waiting_for"] == "worker" and run["shards"]["total"] == 0
+    assert admin.get(f"/api/v1/runs/{run['gid']}/why").ok()["verdict"] == "worker"
+    assert admin.post(f"/api/v1/runs/{run['gid']}/cancel").ok()["status"] == "CANCELLED"
+    others = [Worker(worker.client, name=f"{worker.name}-{n}", group=group) for n in (2, 3)]
+    for other in others:
+        other.register()
+    run = trigger(admin, make_task(spread="broadcast"), params={"day": 2})
+    assert run["shards"] | {"states": 0} == {"spread": "broadcast", "total": 3, "failed_only": False, "count": 3, "done": 0, "states": 0}
+    for n, each in enumerate([worker, *others], 1):
+        runs = each.poll(10, 0)["runs"]
+        assert [(r["shard"], r["params"]) for r in runs] == [({"index": n, "total": 3}, {"day": 2})]
+        each.finish(runs[0])
+    assert get_run(admin, run)["status"] == "SUCCESS"
+    assert [s["worker"] for s in shards_of(admin, run)] == [w.name for w in (worker, *others)]
+
+
+def test_a_shard_waits_for_its_worker(admin, worker, make_task, group):
+    other = Worker(worker.client, name=f"{worker.name}-2", group=group)
+    other.register()
+    run = trigger(admin, make_task(spread="broadcast"))
+    admin.post(f"/api/v1/workers/{other.name}/drain").ok()
+    assert [r["shard"]["index"] for r in worker.poll(10, 0)["runs"]] == [1]
+    shard = shards_of(admin, run, status="WAITING")[0]
+    assert shard["worker"] == other.name and shard["waiting_for"] == "tags"
+    why = admin.get(f"/api/v1/runs/{shard['gid']}/why").ok()
+    assert other.name in why["answer"] and any(step["code"] == "shard" for step in why["steps"])
+    admin.post(f"/api/v1/runs/{run['gid']}/cancel").ok()

@@ -42,6 +42,26 @@ def test_show(server, axctl):
     axctl("run", "show", "1", code=5)
 
 
+def test_shards(server, axctl):
+    parent = {**RUN, "worker": None, "shard": None, "parent": None, "shards": {
+        "spread": "shards", "total": 8, "failed_only": False, "count": 8, "done": 5, "states": {"SUCCESS": 5, "RUNNING": 3}}}
+    shard = {**FAILED, "gid": "7", "parent": GID, "shard": {"index": 3, "total": 8}, "shards": None}
+    server.on("GET", "/runs", {"items": [parent], "next": None})
+    assert "5 of 8 done" in axctl("run", "list").out
+    server.on("GET", "/runs", {"items": [shard], "next": None})
+    assert "schedule 3/8" in axctl("run", "list", "--parent", GID).out
+    assert server.requests[-1].query["parent"] == GID
+    server.on("GET", "/runs/" + GID, {**parent, "attempts": [], "timeline": []})
+    out = axctl("run", "show", GID).out
+    assert server.requests[-1].query["parent"] == GID and "SUCCESS" not in server.requests[-1].query["status"].split(",")
+    assert "schedule 3/8" in out and "did not succeed" in out
+    server.on("POST", f"/runs/{GID}/rerun", {**RUN, "gid": "8"})
+    axctl("run", "rerun", GID, "--failed-only")
+    assert server.requests[-1].body == {"failed_only": True}
+    axctl("run", "rerun", GID)
+    assert server.requests[-1].body == {}
+
+
 def test_log(server, axctl):
     server.on("GET", "/runs/" + GID, FAILED)
     server.on("GET", f"/runs/{GID}/output", {"chunks": [chunk(0, "a\n"), chunk(1, "\x1b[1mb\n")], "truncated": False,

@@ -28,6 +28,11 @@ def make_load(world, server, stub):
         {"url": stub.url("/fail"), "cron_expr": "@every 2s"},
         {"executor": "example.count", "param": {"n": 8}, "cron_expr": "@every 1s", "overlap": "skip"},
     ]
+    kinds += [
+        {"script": note, "cron_expr": "@every 2s", "shard_count": 3},
+        {"script": f"{note}; exit 3", "cron_expr": "@every 2s", "shard_count": 2, "overlap": "skip"},
+        {"executor": "example.shard", "cron_expr": "@every 2s", "spread": "broadcast"},
+    ]
     for n, kind in enumerate(kinds):
         server.task(f"load-{n}", **{**common, **kind})
     return notes
@@ -100,6 +105,8 @@ def hunt(world, kills, seed):
     world.axctl(server, "audit")
     wait_for(lambda: not world.task_processes(), 10, world.task_processes)
     runs = {run["gid"]: run for run in server.runs()}
+    for parent in [run for run in runs.values() if run["shards"]]:
+        runs.update((shard["gid"], shard) for shard in server.runs(parent=parent["gid"]))
     assert any(run["fence"] > 1 for run in runs.values()), "some attempts were lost with their worker"
     assert worker.journal.read_text().count('"start"') > 100
     assert worker.term(60) == 0

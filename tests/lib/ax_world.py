@@ -366,6 +366,8 @@ class Stub:
                 with stub.lock:
                     stub.calls.append({"path": where.path, "key": self.headers["Idempotency-Key"], "gid": self.headers["AX-Gid"],
                                        "attempt": self.headers["AX-Attempt"], "fence": self.headers["AX-Fence"],
+                                       "shard": self.headers["AX-Shard-Index"], "shards": self.headers["AX-Shard-Total"],
+                                       "parent": self.headers["AX-Parent-Gid"],
                                        "status": status})
                 try:
                     self.send_response(status)

@@ -1,8 +1,9 @@
 /* A plug-in of ax-worker:  ax-worker --plugin ./libax_example_plugin.so …
  *
- * It offers three functions that tasks name as their executor:
+ * It offers four functions that tasks name as their executor:
  *   example.echo   gives its parameter back as the result
  *   example.count  counts to param.n, one step in 100 ms, and stops when it is asked to
+ *   example.shard  says which shard of its run it is
  *   example.deaf   sleeps for param.n seconds, whatever anybody asks (so that tests see what becomes of it) */
 
 #include <stdio.h>
@@ -43,6 +44,15 @@ static int count(struct axw_attempt *attempt, void *user)
 	return 0;
 }
 
+static int shard(struct axw_attempt *attempt, void *user)
+{
+	char said[120];
+	(void)user;
+	snprintf(said, sizeof(said), "{\"index\":%lld,\"total\":%lld,\"parent\":\"%s\"}",
+		(long long)host->shard_index(attempt), (long long)host->shard_total(attempt), host->parent_gid(attempt));
+	return host->result(attempt, said);
+}
+
 static int deaf(struct axw_attempt *attempt, void *user)
 {
 	(void)user;
@@ -62,6 +72,7 @@ int axw_plugin_entry(const struct axw_plugin_host *given)
 	host = &host_copy;
 	if (host->add(host->worker, "example.echo", echo, NULL) < 0 ||
 		host->add(host->worker, "example.count", count, NULL) < 0 ||
+		host->add(host->worker, "example.shard", shard, NULL) < 0 ||
 		host->add(host->worker, "example.deaf", deaf, NULL) < 0) {
 		snprintf(given->error, given->error_size, "an executor of this name exists");
 		return -1;

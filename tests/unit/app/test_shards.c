@@ -559,6 +559,18 @@ static void test_a_broadcast_is_for_every_worker_that_is_online(void **state)
 	assert_int_equal(run_row(w, parent.gid).status, AX_RUN_SUCCESS);
 }
 
+/* B158 */
+static void test_a_broadcast_to_500_workers(void **state)
+{
+	struct world *w = *state;
+	for (int i = 0; i < 499; i++)
+		register_worker(w, ax_sprintf(&w->arena, "more-%03d", i), "i1", 10);
+	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	assert_int_equal(parent.shard_total, 500);
+	assert_int_equal(count_shards(w, &parent), 500);
+	assert_string_equal(shard(w, &parent, 500).worker, "w1");
+}
+
 static void test_a_broadcast_without_workers_waits_for_one(void **state)
 {
 	struct world *w = *state;
@@ -737,6 +749,7 @@ int main(void)
 		TEST(test_a_clock_that_went_back_does_not_keep_shards_from_being_made),
 		TEST(test_one_failure_for_all_shards),
 		TEST(test_a_broadcast_is_for_every_worker_that_is_online),
+		TEST(test_a_broadcast_to_500_workers),
 		TEST(test_a_broadcast_without_workers_waits_for_one),
 		TEST(test_a_server_that_was_away_waits_for_workers_that_it_has_not_heard_of),
 		TEST(test_a_shard_whose_worker_is_gone_ends),
