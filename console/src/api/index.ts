@@ -47,7 +47,7 @@ export const api = {
 		get<Output>(`/runs/${seg(gid)}/output`, query),
 	cancelRun: (gid: string, reason: string) => post<Run>(`/runs/${seg(gid)}/cancel`, reason ? { reason } : {}),
 	retryRun: (gid: string) => post<Run>(`/runs/${seg(gid)}/retry`),
-	rerun: (gid: string, key: string) => post<Run>(`/runs/${seg(gid)}/rerun`, {}, key),
+	rerun: (gid: string, key: string, failedOnly = false) => post<Run>(`/runs/${seg(gid)}/rerun`, failedOnly ? { failed_only: true } : {}, key),
 	resolveRun: (gid: string, body: { action: 'run' | 'run_all' | 'dismiss'; note?: string }) =>
 		post<{ run: Run; runs: Run[] }>(`/runs/${seg(gid)}/resolve`, body),
 
@@ -97,6 +97,8 @@ export const api = {
 
 	workers: (signal?: AbortSignal) => get<Page<Worker>>('/workers', {}, signal),
 	drainWorker: (name: string) => post<Worker>(`/workers/${seg(name)}/drain`),
+	disableWorker: (name: string) => post<Worker>(`/workers/${seg(name)}/disable`),
+	enableWorker: (name: string) => post<Worker>(`/workers/${seg(name)}/enable`),
 	resumeWorker: (name: string) => post<Worker>(`/workers/${seg(name)}/resume`),
 	forgetWorker: (name: string) => remove(`/workers/${seg(name)}`),
 }

@@ -55,6 +55,10 @@ export interface TaskDefinition {
 	upstreams: string[]
 	join: 'any' | 'all'
 	join_deadline_seconds: number
+	route: 'least_busy' | 'round_robin' | 'random' | 'first' | 'last' | 'hash' | 'lru' | 'lfu' | 'failover'
+	route_key: string | null
+	route_tags: Json
+	lane: 'auto' | 'short' | 'long'
 	spread: 'one' | 'broadcast'
 	shard_count: number
 	executor_key: string
@@ -168,6 +172,10 @@ export interface Run {
 	params: Json
 	version: number
 	rerun_of: string | null
+	/** The run that this one is a shard of. */
+	parent: string | null
+	shard: { index: number; total: number } | null
+	shards: { spread: 'shards' | 'broadcast'; total: number; failed_only: boolean; count: number; done: number; states: Record<string, number> } | null
 	covers: { from: number; to: number; count: number } | null
 	lateness_ms: number | null
 	duration_ms: number | null
@@ -230,7 +238,7 @@ export interface Group {
 
 export interface Worker {
 	worker: string
-	state: 'online' | 'draining' | 'offline' | 'left'
+	state: 'online' | 'draining' | 'disabled' | 'offline' | 'left'
 	incarnation: string
 	version: string
 	address: string

@@ -1,7 +1,7 @@
 // The one table of a run's states: what the console needs to know of each. Colours of the tones are in
 // styles/tokens.css; nothing else names a colour for a state.
 
-import type { Failure, Run, RunState, TaskStatus, Worker } from '@/api'
+import type { Alert, Canary, Delivery, Failure, Run, RunState, TaskStatus, Worker } from '@/api'
 
 export type Tone = 'wait' | 'busy' | 'good' | 'bad' | 'warn' | 'mute'
 
@@ -25,11 +25,16 @@ export const taskTones: Record<TaskStatus, Tone> = { created: 'mute', enabled: '
 export const workerTones: Record<Worker['state'], Tone> = {
 	online: 'good',
 	draining: 'warn',
+	disabled: 'mute',
 	offline: 'bad',
 	left: 'mute',
 }
 
 export const failureTones: Record<Failure['state'], Tone> = { open: 'bad', muted: 'mute', resolved: 'good' }
+
+export const alertTones: Record<Alert['state'], Tone> = { open: 'bad', resolved: 'good' }
+export const deliveryTones: Record<Delivery['state'], Tone> = { pending: 'wait', sent: 'good', given_up: 'bad' }
+export const canaryTones: Record<Canary['state'], Tone> = { running: 'busy', promoted: 'good', rolled_back: 'warn' }
 
 export const isLive = (state: RunState): boolean => runStates[state]?.live ?? false
 
@@ -37,7 +42,7 @@ export const isLive = (state: RunState): boolean => runStates[state]?.live ?? fa
 export const isGivenOut = (state: RunState): boolean => runStates[state]?.tone === 'busy'
 
 /** What may be done to a run in its present state. */
-export function runActions(run: Pick<Run, 'status' | 'cancel'>): {
+export function runActions(run: Pick<Run, 'status' | 'cancel' | 'reason'>): {
 	cancel: boolean
 	retry: boolean
 	rerun: boolean
@@ -48,6 +53,7 @@ export function runActions(run: Pick<Run, 'status' | 'cancel'>): {
 		cancel: live && run.cancel === null,
 		retry: run.status === 'RETRYING',
 		rerun: !live && run.status !== 'MISSED',
-		resolve: run.status === 'MISSED',
+		// Once decided on, it stays MISSED and its reason says how.
+		resolve: run.status === 'MISSED' && run.reason === 'missed',
 	}
 }

@@ -33,7 +33,7 @@ export function useKeys(help: () => void): void {
 		if (document.querySelector('.el-overlay-dialog')?.checkVisibility()) return
 		if (performance.now() < goUntil) {
 			goUntil = 0
-			const target = { t: 'tasks', r: 'runs', f: 'failures', w: 'workers', g: 'groups' }[event.key]
+			const target = { t: 'tasks', r: 'runs', f: 'failures', a: 'alerts', e: 'events', c: 'calendars', w: 'workers', g: 'groups' }[event.key]
 			if (target) {
 				event.preventDefault()
 				void router.push({ name: target })

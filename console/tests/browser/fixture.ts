@@ -43,7 +43,7 @@ async function watchPolicy(page: Page, complaints: string[]): Promise<void> {
 	})
 }
 
-function apiOver(request: APIRequestContext, server: Server): Api {
+export function apiOver(request: APIRequestContext, server: Server): Api {
 	async function send<T>(method: string, path: string, data?: Json): Promise<T> {
 		const answer = await request.fetch(`${server.url}/api/v1${path}`, {
 			method,

@@ -117,3 +117,17 @@ test('the list follows the runs, and its filters are in the address', async ({ p
 	await page.keyboard.press('Enter')
 	await expect(page).toHaveURL(new RegExp(`#/runs/${gid}`))
 })
+
+test('a run with shards shows how far they are, and each of them', async ({ page, api }) => {
+	const { id } = await api.scriptTask(unique('split'), '[ "$AX_SHARD_INDEX" != 1 ]', { shard_count: 3 })
+	const { gid } = await api.post<{ gid: string }>(`/tasks/${id}/runs`)
+	await api.runIn(gid, 'FAILED')
+	await page.goto(`/#/runs/${gid}`)
+	await expect(page.locator('.shards')).toContainText('3 of 3 have ended')
+	await expect(page.locator('.shards tbody tr')).toHaveCount(3)
+	await page.locator('.shards tbody a').first().click()
+	await expect(page.locator('.facts')).toContainText(gid)
+	await page.goto(`/#/runs/${gid}`)
+	await page.getByRole('button', { name: 'Run failed shards again' }).click()
+	await expect(page.locator('.shards')).toContainText('of 1 have ended')
+})

@@ -50,9 +50,10 @@ function builtServer(): string {
 	return found
 }
 
-export async function startServer({ dev }: { dev: boolean }): Promise<Server> {
+/** With a `state` folder of the caller's the server takes up what is there, and leaves it behind. */
+export async function startServer({ dev, state: kept }: { dev: boolean; state?: string }): Promise<Server> {
 	const binary = builtServer()
-	const state = mkdtempSync(join(tmpdir(), 'ax-console-'))
+	const state = kept ?? mkdtempSync(join(tmpdir(), 'ax-console-'))
 	const port = await freePort()
 	const child = spawn(binary, [...(dev ? ['--dev'] : []), '--listen', `127.0.0.1:${port}`, '--state', state], {
 		stdio: ['ignore', 'pipe', 'pipe'],
@@ -68,7 +69,7 @@ export async function startServer({ dev }: { dev: boolean }): Promise<Server> {
 		const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
 		await ended
 		clearTimeout(timer)
-		rmSync(state, { recursive: true, force: true })
+		if (!kept) rmSync(state, { recursive: true, force: true })
 	}
 	try {
 		const link = await until(child, 'link', () => text, () => /https?:\/\/\S*#\/(signin\?once|setup\?token)=[\w.~-]+/.exec(text)?.[0] ?? null)

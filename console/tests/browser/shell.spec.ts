@@ -57,8 +57,9 @@ test('nothing is wider than a phone', async ({ page, api }) => {
 	const { id } = await api.scriptTask(unique('a-task-with-quite-a-long-name-that-must-break-somewhere'), 'echo hello; echo "$(head -c 400 /dev/zero | tr "\\0" x)"')
 	const { gid } = await api.post<{ gid: string }>(`/tasks/${id}/runs`)
 	await api.runIn(gid, 'SUCCESS')
+	await api.post('/calendars', { name: 'narrow', title: 'Days on which something happens' })
 	await page.setViewportSize({ width: 360, height: 740 })
-	const pages = ['tasks', 'tasks/new', `tasks/${id}`, `tasks/${id}?tab=next`, `tasks/${id}?tab=versions`, `tasks/${id}?tab=definition`, `tasks/${id}/edit`, 'runs', `runs/${gid}`, 'failures', 'workers', 'groups']
+	const pages = ['tasks', 'tasks/new', `tasks/${id}`, `tasks/${id}?tab=next`, `tasks/${id}?tab=versions`, `tasks/${id}?tab=definition`, `tasks/${id}/edit`, 'runs', `runs/${gid}`, 'failures', 'alerts', 'channels', 'events', 'calendars', 'calendars/narrow', 'workers', 'groups', `tasks/${id}?tab=canary`]
 	for (const path of pages) {
 		await page.goto(`/#/${path}`)
 		await expect(page.getByRole('heading', { level: 1 })).toBeVisible()

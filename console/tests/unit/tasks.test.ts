@@ -31,11 +31,12 @@ test('every state is in the table, five of them are live', () => {
 })
 
 test('what may be done depends on the state', () => {
-	expect(runActions({ status: 'RUNNING', cancel: null })).toEqual({ cancel: true, retry: false, rerun: false, resolve: false })
-	expect(runActions({ status: 'RUNNING', cancel: 'asked' }).cancel).toBe(false)
-	expect(runActions({ status: 'RETRYING', cancel: null })).toMatchObject({ cancel: true, retry: true })
-	expect(runActions({ status: 'FAILED', cancel: null })).toMatchObject({ cancel: false, rerun: true })
-	expect(runActions({ status: 'MISSED', cancel: null })).toMatchObject({ rerun: false, resolve: true })
+	expect(runActions({ status: 'RUNNING', cancel: null, reason: null })).toEqual({ cancel: true, retry: false, rerun: false, resolve: false })
+	expect(runActions({ status: 'RUNNING', cancel: 'asked', reason: null }).cancel).toBe(false)
+	expect(runActions({ status: 'RETRYING', cancel: null, reason: null })).toMatchObject({ cancel: true, retry: true })
+	expect(runActions({ status: 'FAILED', cancel: null, reason: null })).toMatchObject({ cancel: false, rerun: true })
+	expect(runActions({ status: 'MISSED', cancel: null, reason: 'missed' })).toMatchObject({ rerun: false, resolve: true })
+	expect(runActions({ status: 'MISSED', cancel: null, reason: 'dismissed' }).resolve).toBe(false)
 })
 
 test('a role holds those before it', () => {

@@ -63,6 +63,10 @@ export const FIELDS: readonly Field[] = [
 	{ section: 'run', name: 'grace_seconds', kind: 'number', preset: 5, min: 1, max: 30, unit: 's' },
 	{ section: 'run', name: 'priority', kind: 'number', preset: 5, min: 1, max: 10 },
 	{ section: 'run', name: 'start', kind: 'choice', preset: 'optimistic', words: ['optimistic', 'confirmed'] },
+	{ section: 'run', name: 'lane', kind: 'choice', preset: 'auto', words: ['auto', 'short', 'long'] },
+	{ section: 'run', name: 'route', kind: 'choice', preset: 'least_busy', words: ['least_busy', 'round_robin', 'random', 'first', 'last', 'hash', 'lru', 'lfu', 'failover'] },
+	{ section: 'run', name: 'route_key', kind: 'text', preset: null, max: 128, when: (form) => form.route === 'hash' },
+	{ section: 'run', name: 'route_tags', kind: 'json', preset: null, wide: true },
 	{ section: 'run', name: 'spread', kind: 'choice', preset: 'one', words: ['one', 'broadcast'] },
 	{ section: 'run', name: 'shard_count', kind: 'number', preset: 0, min: 0, max: 1000, when: (form) => form.spread === 'one' },
 
