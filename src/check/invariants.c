@@ -59,6 +59,17 @@ static const struct sql_rule sql_rules[] = {
 	  " UNION ALL SELECT printf('run %d is given to worker %s, which has no part in group %s', r.gid, r.worker,"
 	  " r.group_key) FROM ax_task_log r WHERE r.status IN (2, 3) AND NOT " R_PARENT " AND NOT EXISTS (SELECT 1 FROM ax_worker_group w"
 	  " WHERE w.worker = r.worker AND w.group_key = r.group_key)", false },
+	{ "I6.long", "the counters of long runs are the numbers of those given out",
+	  "SELECT printf('group %s says %d long runs, there are %d', group_key, running_long, n) FROM (SELECT g.group_key,"
+	  " g.running_long, (SELECT count(*) FROM ax_task_log r WHERE r.group_key = g.group_key AND r.status IN (2, 3)"
+	  " AND r.lane = 2 AND NOT " R_PARENT ") AS n FROM ax_group g) WHERE running_long <> n"
+	  " UNION ALL SELECT printf('worker %s in group %s says %d long runs, there are %d', worker, group_key, given_long, n)"
+	  " FROM (SELECT w.worker, w.group_key, w.given_long, (SELECT count(*) FROM ax_task_log r WHERE r.worker = w.worker"
+	  " AND r.group_key = w.group_key AND r.status IN (2, 3) AND r.lane = 2) AS n FROM ax_worker_group w)"
+	  " WHERE given_long <> n", false },
+	{ "I16.worker", "what is for one worker alone was given to no other",
+	  "SELECT printf('run %d is for %s and went to %s', gid, json_extract(demand, '$.worker'), worker) FROM ax_task_log"
+	  " WHERE demand <> '' AND fence > 0 AND worker <> ifnull(json_extract(demand, '$.worker'), worker)", false },
 	{ "I7.chain", "a chain's run follows a success, or is BLOCKED",
 	  "SELECT printf('run %d in state %d follows run %d in state %d', r.gid, r.status, u.gid, u.status)"
 	  " FROM ax_task_log r JOIN ax_task_log u ON u.gid = CAST(r.fire_key AS INTEGER)"

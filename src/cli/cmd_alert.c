@@ -7,7 +7,8 @@
 static const struct ax_opt list_opts[] = {
 	{ "state", NULL, "S", "open or resolved; neither: all" },
 	{ "rule", NULL, "R",
-		"failed, missed, late, late_finish, stalled, absence, backlog, worker_lost, failure_group, unschedulable" },
+		"failed, missed, late, late_finish, stalled, absence, backlog, worker_lost, failure_group, "
+		"unschedulable" },
 	{ "group", NULL, "G", "of a group" },
 	{ "task", NULL, "TASK", "of a task" },
 	{ "limit", NULL, "N", "so many at most (50)" },

@@ -25,6 +25,10 @@ FAULTS = [
     ("I6.running", "DELETE FROM ax_group"),
     ("I6.given", "UPDATE ax_worker_group SET given = 1"),
     ("I6.given", "DELETE FROM ax_worker_group"),
+    ("I6.long", "UPDATE ax_group SET running_long = 1"),
+    ("I6.long", "UPDATE ax_worker_group SET given_long = 1"),
+    ("I6.long", "UPDATE ax_task_log SET lane = 2 WHERE status IN (2, 3)"),
+    ("I16.worker", "UPDATE ax_task_log SET demand = '{\"worker\":\"w9\"}' WHERE status IN (2, 3)"),
     ("I7.chain", "UPDATE ax_task_log SET kind = 6, fire_key = (SELECT max(gid) FROM ax_task_log) WHERE fire_key = 'k'"),
     ("I9.overlap", f"UPDATE ax_task_log SET end_time = {START + MINUTE + 6} WHERE fire_key = '{START}'"
                    f" AND task_id = {EVERY_MINUTE}"),
