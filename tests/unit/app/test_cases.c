@@ -1534,30 +1534,6 @@ static void test_b177_many_shards_are_one_success(void **state)
 	assert_int_equal(count_runs(w, behind, AX_RUN_WAITING), 1);
 }
 
-static void test_b132_stopping_a_parent_reaches_its_shards(void **state)
-{
-	struct world *w = *state;
-	struct ax_order orders[3];
-	struct ax_err err;
-	struct ax_run row;
-	int64_t id = make_sharded(w);
-	struct ax_run parent = trigger(w, id);
-	assert_int_equal(poll(w, "w1", "i1", 3, orders, NULL), 3);
-	assert_int_equal(ax_run_cancel(&w->ctx, parent.gid, "", &row, NULL), AX_OK);
-	assert_int_equal(count_runs(w, id, AX_RUN_CANCELLED), 5);
-	for (int i = 0; i < 3; i++)
-		result(w, "w1", &orders[i].run, AX_OUTCOME_CANCELLED);
-	assert_int_equal(count_runs(w, id, AX_RUN_CANCELLED), 9);
-	trigger(w, id);
-	assert_int_equal(poll(w, "w1", "i1", 3, orders, NULL), 3);
-	assert_int_equal(ax_task_delete(&w->ctx, id, true, "test", &err), AX_CONFLICT);
-	for (int i = 0; i < 3; i++)
-		result(w, "w1", &orders[i].run, AX_OUTCOME_CANCELLED);
-	assert_int_equal(ax_task_delete(&w->ctx, id, true, "test", &err), AX_OK);
-	assert_int_equal(count_runs(w, id, AX_RUN_CANCELLED), 18);
-	claim_nothing(w);
-}
-
 /* ---- alerts */
 
 static void expected_each_minute(struct ax_task_def *def)
@@ -1691,7 +1667,6 @@ int main(void)
 		T(test_b197_delays_beyond_31_bits_of_milliseconds),
 		T(test_b202_workers_that_never_come_back_are_forgotten),
 		T(test_b177_many_shards_are_one_success),
-		T(test_b132_stopping_a_parent_reaches_its_shards),
 		T(test_b021_a_long_absence_is_one_alert_for_each_task),
 		T(test_b204_a_task_that_fails_all_the_time_is_told_once_and_each_hour),
 		T(test_b205_what_never_starts_is_told),
