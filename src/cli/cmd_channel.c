@@ -286,8 +286,10 @@ static int delete (struct ax_ctl *ctl)
 	int code = find(ctl, &channel);
 	if (code == AX_EXIT_OK)
 		code = ax_client_call(&ctl->client, "DELETE", path_of(ctl, channel, ""), NULL, NULL);
-	if (code == AX_EXIT_OK)
-		code = ctl->json ? (ax_print_json(stdout, json_null()), AX_EXIT_OK) : report(ctl, "deleted", NULL);
+	if (code == AX_EXIT_OK && ctl->json)
+		ax_print_json(stdout, json_null());
+	else if (code == AX_EXIT_OK)
+		printf("deleted channel %s\n", ctl->args.operands[0]);
 	json_decref(channel);
 	return code;
 }

@@ -218,7 +218,7 @@ struct ax_group {
 	int64_t dispatch_quota; /* most runs DISPATCHED + RUNNING over all workers */
 	int64_t pool_size;      /* executing at once per worker, unless the worker says otherwise */
 	bool paused;
-	const char *contacts;    /* channels and mail addresses that hear its alerts; none: all channels that want to */
+	const char *contacts;    /* channels that hear its alerts (none: all that want to), and addresses for people */
 	int64_t late_seconds;    /* a run given to a worker later than this raises an alert; 0 = never */
 	int64_t backlog_limit;   /* more runs than this … */
 	int64_t backlog_seconds; /* … waiting longer than this raise an alert; a limit of 0 = never */
