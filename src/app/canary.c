@@ -48,6 +48,8 @@ static enum ax_status begin(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (task.version != b->ask->base_version)
 		return ax_fail(
 			err, AX_CONFLICT, "version", "the task is at version %" PRId64 "; read it again", task.version);
+	if (ax_canary_same(&task.def, b->trial))
+		return ax_fail(err, AX_INVALID, "change", "the trial is the task as it is: change something");
 	const char *forbidden = ax_canary_forbidden(&task.def, b->trial);
 	if (forbidden != NULL)
 		return ax_fail(err, AX_INVALID, forbidden,

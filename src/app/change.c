@@ -272,6 +272,7 @@ static enum ax_status lose(
 		return status;
 	if (run->cancel != AX_CANCEL_NONE) {
 		how.event = AX_EV_CANCEL_CONFIRMED;
+		how.reason = run->reason[0] != '\0' ? run->reason : "cancelled"; /* who asked: a person, or `replace` */
 		how.message = "the worker that was asked to stop it is gone; its lease ended";
 		run->cancel = AX_CANCEL_STOPPED;
 	} else if (run->status == AX_RUN_DISPATCHED && !run->accepted && run->bounce_times < AX_BOUNCE_LIMIT) {

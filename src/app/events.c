@@ -5,6 +5,7 @@
 
 #include "app/birth.h"
 #include "app/change.h"
+#include "app/task_check.h"
 #include "core/condition.h"
 #include "core/limits.h"
 
@@ -106,9 +107,11 @@ static enum ax_status send(struct ax_tx *tx, void *arg, struct ax_err *err)
 
 static enum ax_status check(const struct ax_event_sent *sent, struct ax_err *err)
 {
-	size_t len = strlen(sent->event_name);
-	if (len == 0 || len > AX_EVENT_NAME_MAX)
-		return ax_fail(err, AX_INVALID, "name", "the name of an event has 1 to %d bytes", AX_EVENT_NAME_MAX);
+	enum ax_status status = ax_line_check("name", sent->event_name, 1, AX_EVENT_NAME_MAX, err);
+	if (status == AX_OK)
+		status = ax_line_check("event_id", sent->event_id, 0, AX_EVENT_ID_MAX, err);
+	if (status != AX_OK)
+		return status;
 	if (strlen(sent->event_id) > AX_EVENT_ID_MAX)
 		return ax_fail(err, AX_INVALID, "event_id", "an event id has at most %d bytes", AX_EVENT_ID_MAX);
 	if (strlen(sent->payload) > AX_PARAM_MAX)

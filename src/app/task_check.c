@@ -26,8 +26,7 @@ static enum ax_status check_text(const char *field, const char *text, size_t min
 	return AX_OK;
 }
 
-/* Text of one line that people read: no control characters, nothing that turns the direction or breaks the line. */
-static enum ax_status check_line(const char *field, const char *text, size_t min, size_t max, struct ax_err *err)
+enum ax_status ax_line_check(const char *field, const char *text, size_t min, size_t max, struct ax_err *err)
 {
 	enum ax_status status = check_text(field, text, min, max, err);
 	for (const unsigned char *p = (const unsigned char *)text; status == AX_OK && *p != '\0'; p++) {
@@ -45,7 +44,7 @@ static enum ax_status check_name(const struct ax_task_def *def, struct ax_err *e
 {
 	const char *name = def->task_name;
 	size_t len = strlen(name);
-	enum ax_status status = check_line("task_name", name, 1, AX_NAME_MAX, err);
+	enum ax_status status = ax_line_check("task_name", name, 1, AX_NAME_MAX, err);
 	if (status == AX_OK && (name[0] == ' ' || name[len - 1] == ' '))
 		return ax_fail(err, AX_INVALID, "task_name", "a name neither begins nor ends with a blank");
 	return status;
@@ -104,6 +103,9 @@ static enum ax_status check_schedule(struct ax_ctx *ctx, const struct ax_task_de
 			"a task with upstreams has no schedule of its own, or it would run twice; leave one of the two "
 			"out");
 	if (def->task_type == AX_TASK_SCHEDULED && def->upstreams[0] == '\0') {
+		if (def->cron_expr[0] == '\0')
+			return ax_fail(err, AX_INVALID, "cron_expr",
+				"a task of type scheduled needs a schedule, or upstreams that start it");
 		status = ax_schedule_of(ctx->zones, def->cron_expr, def->dialect, def->time_zone, &schedule, &tz, err);
 		return status == AX_OK ? check_rule(def, &schedule, err) : status;
 	}
@@ -157,7 +159,7 @@ static enum ax_status check_event(const struct ax_task_def *def, struct ax_err *
 	if (!listens && strcmp(def->event_condition, "null") != 0)
 		return ax_fail(err, AX_INVALID, "event_condition",
 			"only a task of type event has an event_condition; leave it out");
-	enum ax_status status = check_line("event_name", def->event_name, listens, AX_EVENT_NAME_MAX, err);
+	enum ax_status status = ax_line_check("event_name", def->event_name, listens, AX_EVENT_NAME_MAX, err);
 	return status == AX_OK ? ax_condition_check(def->event_condition, err) : status;
 }
 
@@ -183,7 +185,7 @@ enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, 
 	if (status == AX_OK)
 		status = ax_route_tags_check(def->route_tags, err);
 	if (status == AX_OK)
-		status = check_line("owner", def->owner, 0, AX_NAME_MAX, err);
+		status = ax_line_check("owner", def->owner, 0, AX_NAME_MAX, err);
 	if (status == AX_OK)
 		status = check_text("notes", def->notes, 0, AX_MESSAGE_MAX, err);
 	return status;

@@ -92,6 +92,8 @@ const struct ax_epoch *ax_why_epoch(const struct ax_why_case *c, int64_t fire)
 
 int64_t ax_why_disabled_since(const struct ax_why_case *c)
 {
+	if (!ax_def_has_schedule(&c->task.def)) /* no epoch tells of it */
+		return c->task.update_time;
 	int i = c->epochs.n - 1;
 	while (i > 0 && !c->epochs.at[i - 1].enabled)
 		i--;

@@ -79,7 +79,8 @@ static const struct sql_rule sql_rules[] = {
 	  " JOIN ax_task_log u ON u.gid = r.blocked_by WHERE r.status <> 14 OR u.status <= 10", false },
 	{ "I7.batch", "a join has one run for a batch, besides those that were BLOCKED",
 	  "SELECT printf('task %d has %d runs of batch %d', task_id, n, batch) FROM (SELECT task_id, batch, count(*) AS n"
-	  " FROM ax_task_log WHERE kind = 6 AND fire_key LIKE 'b%' AND status <> 14 GROUP BY task_id, batch)"
+	  " FROM ax_task_log WHERE kind = 6 AND fire_key LIKE 'b%' AND parent = 0 AND status <> 14"
+	  " GROUP BY task_id, batch)"
 	  " WHERE n > 1", false },
 	{ "I7.join", "a join that is not BLOCKED has seen its upstreams succeed",
 	  "SELECT printf('run %d has seen run %d end in state %d', r.gid, u.upstream_gid, u.upstream_status)"

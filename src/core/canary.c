@@ -62,14 +62,26 @@ static bool may_change(const char *field)
 	return false;
 }
 
+static bool same_field(const struct ax_def_field *field, const struct ax_task_def *a, const struct ax_task_def *b)
+{
+	if (field->preset_text != NULL)
+		return strcmp(ax_def_text(field, a), ax_def_text(field, b)) == 0;
+	return ax_def_number(field, a) == ax_def_number(field, b);
+}
+
+bool ax_canary_same(const struct ax_task_def *base, const struct ax_task_def *trial)
+{
+	bool same = true;
+	for (int i = 0; i < ax_def_fields_n; i++)
+		same = same && same_field(&ax_def_fields[i], base, trial);
+	return same;
+}
+
 const char *ax_canary_forbidden(const struct ax_task_def *base, const struct ax_task_def *trial)
 {
 	for (int i = 0; i < ax_def_fields_n; i++) {
 		const struct ax_def_field *field = &ax_def_fields[i];
-		bool same = field->preset_text != NULL
-			? strcmp(ax_def_text(field, base), ax_def_text(field, trial)) == 0
-			: ax_def_number(field, base) == ax_def_number(field, trial);
-		if (!same && !may_change(field->name))
+		if (!same_field(field, base, trial) && !may_change(field->name))
 			return field->name;
 	}
 	return NULL;

@@ -36,6 +36,9 @@ bool ax_canary_takes(int64_t gid, int64_t percent);
 /* What the rule says now: RUNNING = more runs are needed. The reason is a sentence with the numbers that decided. */
 enum ax_canary_state ax_canary_judge(const struct ax_canary *canary, struct ax_arena *arena, const char **ret_reason);
 
+/* Is nothing on trial? */
+bool ax_canary_same(const struct ax_task_def *base, const struct ax_task_def *trial);
+
 /* The fields that a canary may not change: NULL, or the name of the first one that differs. */
 const char *ax_canary_forbidden(const struct ax_task_def *base, const struct ax_task_def *trial);
 

@@ -126,6 +126,9 @@ static void test_the_schedule_is_not_part_of_it(void **state)
 	struct ax_err err = { 0 };
 	assert_int_equal(ax_canary_begin(&w->ctx, &ask, &trial, "anna", &canary, &err), AX_INVALID);
 	assert_string_equal(err.field, "cron_expr");
+	trial = task_row(w, id).def; /* nothing is on trial */
+	assert_int_equal(ax_canary_begin(&w->ctx, &ask, &trial, "anna", &canary, &err), AX_INVALID);
+	assert_string_equal(err.field, "change");
 }
 
 int main(void)

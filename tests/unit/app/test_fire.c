@@ -200,6 +200,23 @@ static void test_an_edit_to_skip_passes_over_the_fires_that_wait(void **state)
 	assert_int_equal(run_row(w, by_hand.gid).hold, AX_HOLD_NONE);
 }
 
+/* Its worker dies before it has stopped: it was still replaced, and nobody cancelled it. */
+static void test_a_replaced_run_whose_worker_dies(void **state)
+{
+	struct world *w = *state;
+	struct ax_order order;
+	int64_t id = make_task(w, "* * * * *", overlap_replace);
+	register_worker(w, "w1", "i1", 10);
+	go(w, 60000);
+	assert_int_equal(poll(w, "w1", "i1", 10, &order, NULL), 1);
+	report(w, "w1", AX_ITEM_STARTED, &order.run);
+	go(w, 60000);
+	assert_int_equal(count_runs(w, id, AX_RUN_RUNNING), 1);
+	register_worker(w, "w1", "i2", 10);
+	assert_int_equal(run_row(w, order.run.gid).status, AX_RUN_CANCELLED);
+	assert_string_equal(run_row(w, order.run.gid).reason, "replaced");
+}
+
 static void test_overlap_replace_stops_the_old_run_first(void **state)
 {
 	struct world *w = *state;
@@ -408,6 +425,7 @@ int main(void)
 		T(test_overlap_skip_writes_a_row_that_names_what_it_met),
 		T(test_an_edit_to_skip_passes_over_the_fires_that_wait),
 		T(test_overlap_replace_stops_the_old_run_first),
+		T(test_a_replaced_run_whose_worker_dies),
 		T(test_overlap_allow_up_to_n),
 		T(test_at_fires_once_and_is_exhausted),
 		T(test_a_schedule_in_the_past_is_refused),
