@@ -576,6 +576,7 @@ void sim_check_step(struct sim *sim)
 	check_held(sim);
 	check_canaries(sim);
 	check_parents(sim);
+	sim_check_chains(sim);
 	check_runs(sim);
 	check_calendars(sim);
 	check_backfills(sim);

@@ -63,6 +63,7 @@ static void end_seed(struct sim *sim)
 	ax_arena_done(&sim->server.arena);
 	free(sim->heap);
 	free(sim->seen);
+	free(sim->known);
 	free(sim->begun);
 	free(sim->acked);
 	free(sim->told);

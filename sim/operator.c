@@ -122,16 +122,33 @@ static void start_backfill(struct sim *sim, int64_t task_id)
 			(long long)task_id, (long long)made.total, (long long)made.made);
 }
 
+/* Takes out what a definition of its type may not say. */
+static void put_right(struct ax_task_def *def)
+{
+	if (def->task_type != AX_TASK_SCHEDULED || def->upstreams[0] != '\0') {
+		def->cron_expr = def->calendar = "";
+		def->valid_from = def->valid_until = def->jitter_seconds = 0;
+	}
+	if (def->task_type != AX_TASK_EVENT) {
+		def->event_name = "";
+		def->event_condition = "null";
+	} else if (def->event_name[0] == '\0') {
+		def->event_name = "e0";
+	}
+}
+
 static struct ax_task_def draw_def(struct sim *sim, const char *name)
 {
-	bool delay = sim_between(sim, 0, 5) == 0;
+	bool delay = sim_between(sim, 0, 5) == 0, event = !delay && sim_between(sim, 0, 5) == 0;
 	struct ax_task_def def = ax_def_preset();
 	def.group_key = sim_between(sim, 0, 3) == 0 ? "other" : "default";
 	def.task_name = name;
-	def.task_type = delay ? AX_TASK_DELAY : AX_TASK_SCHEDULED;
-	def.cron_expr = delay ? "" : draw_schedule(sim);
-	if (!delay && sim_between(sim, 0, 1) == 0)
+	def.task_type = delay ? AX_TASK_DELAY : event ? AX_TASK_EVENT : AX_TASK_SCHEDULED;
+	def.cron_expr = draw_schedule(sim);
+	if (sim_between(sim, 0, 1) == 0)
 		draw_rule(sim, &def);
+	sim_draw_chain(sim, &def);
+	put_right(&def);
 	def.executor_key = sim_between(sim, 0, 1) == 0 ? "exec" : "http";
 	def.timeout_seconds = sim_between(sim, 0, 5) == 0 ? 0 : sim_between(sim, 1, 60);
 	def.grace_seconds = sim_between(sim, 1, 5);
@@ -192,10 +209,7 @@ static void edit(struct sim *sim, const struct ax_task *task)
 	def.task_type = task->def.task_type;
 	if (def.task_type == AX_TASK_SCHEDULED && def.cron_expr[0] == '\0')
 		def.cron_expr = "* * * * *";
-	if (def.task_type == AX_TASK_DELAY) {
-		def.cron_expr = def.calendar = "";
-		def.valid_from = def.valid_until = def.jitter_seconds = 0;
-	}
+	put_right(&def);
 	struct ax_task changed;
 	int64_t id = task->id; /* the row is gone once it was replaced */
 	if (ax_task_update(&sim->server.ctx, id, task->version, &def, "sim", &changed, NULL) == AX_OK)
@@ -366,7 +380,7 @@ static void act(struct sim *sim, void *arg)
 	const struct ax_failure_group *failures = draw_row(sim, &ax_failure_group_row, false);
 	const struct ax_backfill *backfill = draw_row(sim, &ax_backfill_row, true);
 	struct ax_backfill cancelled;
-	int64_t dice = sim_between(sim, 0, 25);
+	int64_t dice = sim_between(sim, 0, 28);
 	if (task == NULL || (dice < 2 && ax_mem_store_count(sim->mem, &ax_task_row) < SIM_TASKS_MAX))
 		create(sim);
 	else if (dice < 10)
@@ -383,6 +397,8 @@ static void act(struct sim *sim, void *arg)
 		put_calendar(sim);
 	else if (dice < 25)
 		sim_act_on_alerts(sim);
+	else if (dice < 28)
+		sim_send_event(sim);
 	else
 		act_on_worker(sim, &sim->workers[sim_between(sim, 0, SIM_WORKERS - 1)]);
 	sim_server_done(sim);

@@ -9,6 +9,7 @@
  *   faults.c     the store as it is in bad times, the server's clock, randomness and notifications
  *   server.c     ax-server: ticks, parked polls, requests; crashes and restarts
  *   worker.c     ax-worker as docs/protocol.md wants it: queue, attempts, spool, heartbeats, self-fencing
+ *   chains.c     events and chains: who sends and draws them, and what must hold of them
  *   alerts.c     who sends alerts and who receives them; channels come and go
  *   operator.c   people: they create, edit, pause, trigger, cancel, rerun …
  *   routing.c    who may get what, and whether anybody was passed over
@@ -140,6 +141,9 @@ struct sim {
 	struct sim_server server;
 	struct sim_worker workers[SIM_WORKERS];
 
+	int64_t last_event;            /* that was checked */
+	struct ax_run_upstream *known; /* successes that runs knew of before this step */
+	size_t n_known;
 	struct sim_seen *seen;
 	int n_seen, cap_seen;
 	uint64_t commits_seen;
@@ -237,6 +241,11 @@ void sim_operator_rest(struct sim *sim); /* pauses every task: the demand ends *
 /* Calls a service as a person does; false when the server is not there or died on it. */
 bool sim_server_ready(struct sim *sim);
 bool sim_server_done(struct sim *sim);
+
+/* chains.c */
+void sim_draw_chain(struct sim *sim, struct ax_task_def *def);
+void sim_send_event(struct sim *sim);
+void sim_check_chains(struct sim *sim); /* after every transaction, before check_runs */
 
 /* alerts.c */
 void sim_alerts_start(struct sim *sim); /* with the server */
