@@ -596,6 +596,9 @@ void ax_render_run_history(struct ax_call *c, const struct ax_run *run, const st
 		timeline_attempt(c, &attempts->at[i], true);
 	if (own)
 		timeline_attempt(c, &last, false);
+	if (ax_run_is_parent(run))
+		timeline_entry(json, run->start_time, "split",
+			ax_sprintf(&c->arena, "its shards were made, 1 to %" PRId64, run->shard_total));
 	if (run->status == AX_RUN_RETRYING)
 		timeline_entry(json, run->deadline_time, "retry_due", "the next attempt");
 	timeline_entry(json, run->end_time, "ended",

@@ -50,6 +50,7 @@ def test_parent_and_shards(admin, worker, split):
     worker.finish(given[3])
     seen = get_run(admin, run)
     assert seen["status"] == "SUCCESS" and seen["progress"]["percent"] == 100 and seen["attempts"] == []
+    assert [entry["event"] for entry in seen["timeline"]][-2:] == ["split", "ended"]
     assert admin.get(f"/api/v1/tasks/{task['id']}").ok()["last_run"]["gid"] == run["gid"]
     assert admin.get(f"/api/v1/runs/{shards[0]['gid']}/why").ok()["verdict"] == "success"
 
