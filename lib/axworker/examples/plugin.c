@@ -49,7 +49,8 @@ static int shard(struct axw_attempt *attempt, void *user)
 	char said[120];
 	(void)user;
 	snprintf(said, sizeof(said), "{\"index\":%lld,\"total\":%lld,\"parent\":\"%s\"}",
-		(long long)host->shard_index(attempt), (long long)host->shard_total(attempt), host->parent_gid(attempt));
+		(long long)host->shard_index(attempt), (long long)host->shard_total(attempt),
+		host->parent_gid(attempt));
 	return host->result(attempt, said);
 }
 
