@@ -1,5 +1,6 @@
 """What goes wrong: workers, shims, tasks and servers that die, stall, repeat themselves or disappear."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -52,6 +53,16 @@ def test_result_of_a_task_that_ended_while_no_worker_was_there(server, start_wor
     assert len(server.said(gid, "result")) == 1
 
 
+def is_locked(folder):
+    """An ax-exec lives in this attempt's folder."""
+    with open(folder / "lock", "rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False
+
+
 # B010
 def test_dead_worker_does_not_leave_tasks_beyond_their_lease(quick_server, start_worker):
     worker = start_worker(quick_server, dev=False, policy=exec_policy())
@@ -62,6 +73,7 @@ def test_dead_worker_does_not_leave_tasks_beyond_their_lease(quick_server, start
     worker.kill()
     assert alive(pid)
     wait_for(lambda: not alive(pid), 4)
+    wait_for(lambda: not is_locked(folder))  # ax-exec, too, has ended
     worker.start()
     quick_server.wait(lambda: len(quick_server.registrations) == 2)
     assert quick_server.registrations[1]["running"] == []  # lost, and the server is not told otherwise
