@@ -148,6 +148,8 @@ static enum ax_status finish(struct ax_tx *tx, void *arg, struct ax_err *err)
 			.last_run_status = run.status,
 			.last_run_end_time = run.end_time,
 			.absence_time = run.end_time,
+			.def = ax_def_preset(),
+			.updated_by = "",
 			.durations = "",
 		};
 		TRY(tx->ops->task_last_run(tx, &task, err));

@@ -108,10 +108,10 @@ static enum ax_status send(struct ax_tx *tx, void *arg, struct ax_err *err)
 static enum ax_status check(const struct ax_event_sent *sent, struct ax_err *err)
 {
 	enum ax_status status = ax_line_check("name", sent->event_name, 1, AX_EVENT_NAME_MAX, err);
-	if (status == AX_OK)
-		status = ax_line_check("event_id", sent->event_id, 0, AX_EVENT_ID_MAX, err);
 	if (status != AX_OK)
 		return status;
+	if (strlen(sent->event_id) > AX_EVENT_ID_MAX)
+		return ax_fail(err, AX_INVALID, "event_id", "an event id has at most %d bytes", AX_EVENT_ID_MAX);
 	if (strlen(sent->event_id) > AX_EVENT_ID_MAX)
 		return ax_fail(err, AX_INVALID, "event_id", "an event id has at most %d bytes", AX_EVENT_ID_MAX);
 	if (strlen(sent->payload) > AX_PARAM_MAX)

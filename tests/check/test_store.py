@@ -30,6 +30,10 @@ FAULTS = [
     ("I6.long", "UPDATE ax_task_log SET lane = 2 WHERE status IN (2, 3)"),
     ("I16.worker", "UPDATE ax_task_log SET demand = '{\"worker\":\"w9\"}' WHERE status IN (2, 3)"),
     ("I7.chain", "UPDATE ax_task_log SET kind = 6, fire_key = (SELECT max(gid) FROM ax_task_log) WHERE fire_key = 'k'"),
+    ("I7.blocked", "UPDATE ax_task_log SET blocked_by = (SELECT max(gid) FROM ax_task_log) WHERE fire_key = 'k'"),
+    ("I7.batch", f"UPDATE ax_task_log SET kind = 6, fire_key = 'b' || gid, batch = 5 WHERE task_id = {EVERY_MINUTE} AND parent = 0"),
+    ("I7.join", f"UPDATE ax_task_log SET kind = 6, fire_key = 'b5' WHERE task_id = {EVERY_MINUTE} AND fire_key = '{START}';"
+                "INSERT INTO ax_run_upstream SELECT gid, 1, 1, 11 FROM ax_task_log WHERE fire_key = 'b5'"),
     ("I9.overlap", f"UPDATE ax_task_log SET end_time = {START + MINUTE + 6} WHERE fire_key = '{START}'"
                    f" AND task_id = {EVERY_MINUTE}"),
     ("I10.time", "UPDATE ax_task_log SET create_time = create_time + 2000 WHERE fire_key = 'k'"),
@@ -40,6 +44,8 @@ FAULTS = [
     ("I14.early", "UPDATE ax_task_log SET dispatch_time = trigger_time - 51 WHERE fire_key = 'k'"),
     ("O.attempt", "INSERT INTO ax_attempt SELECT 1, 1, attempt, worker, 0, 0, 0, 2, 0, '', 0, 0, 0, '' FROM ax_attempt"
                   " LIMIT 1"),
+    ("O.upstream", "INSERT INTO ax_run_upstream VALUES (1, 1, 1, 10)"),
+    ("O.edge", "INSERT INTO ax_upstream VALUES (1, 99)"),
     ("O.output", "UPDATE ax_output SET gid = 1"),
     ("O.epoch", "UPDATE ax_task SET time_zone = 'Europe/Berlin' WHERE id = 2"),
     ("O.epoch", "DELETE FROM ax_schedule_epoch WHERE task_id = 2"),
