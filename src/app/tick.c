@@ -94,8 +94,15 @@ static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err
 	struct ax_runs overdue;
 	enum ax_status status = tx->ops->runs_overdue(tx, pass->now, AX_BATCH, &overdue, err);
 	pass->taken = status == AX_OK ? overdue.n : 0;
-	for (int i = 0; status == AX_OK && i < overdue.n; i++)
-		status = sweep_run(pass->ctx, tx, &overdue.at[i], pass->now, err);
+	for (int i = 0; status == AX_OK && i < overdue.n; i++) {
+		struct ax_run *run = &overdue.at[i];
+		if (i > 0) /* what was swept before it may have gone down a chain to this one */
+			status = tx->ops->run_get(tx, run->gid, true, run, err);
+		bool due =
+			!ax_run_is_terminal(run->status) && run->deadline_time != 0 && run->deadline_time <= pass->now;
+		if (status == AX_OK && due)
+			status = sweep_run(pass->ctx, tx, run, pass->now, err);
+	}
 	return status;
 }
 

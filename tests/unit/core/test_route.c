@@ -27,12 +27,17 @@ static void test_least_busy_goes_by_the_share_of_its_places(void **state)
 {
 	(void)state;
 	struct ax_candidate c[] = { worker("a"), worker("b"), worker("c") };
-	c[0].given = 3, c[1].given = 2, c[2].given = 4, c[2].places = 100;
+	c[0].given = 3;
+	c[1].given = 2;
+	c[2].given = 4;
+	c[2].places = 100;
 	assert_string_equal(CHOSEN(AX_ROUTE_LEAST_BUSY, c), "c");
 	c[2].room = false;
 	assert_string_equal(CHOSEN(AX_ROUTE_LEAST_BUSY, c), "b");
 	/* equals take turns */
-	c[0].given = 2, c[0].given_order = 8, c[1].given_order = 9;
+	c[0].given = 2;
+	c[0].given_order = 8;
+	c[1].given_order = 9;
 	assert_string_equal(CHOSEN(AX_ROUTE_LEAST_BUSY, c), "a");
 }
 
@@ -80,8 +85,12 @@ static void test_lru_and_lfu(void **state)
 {
 	(void)state;
 	struct ax_candidate c[] = { worker("a"), worker("b"), worker("c") };
-	c[0].given_order = 7, c[1].given_order = 3, c[2].given_order = 5;
-	c[0].use = 1000, c[1].use = 9000, c[2].use = 1000;
+	c[0].given_order = 7;
+	c[1].given_order = 3;
+	c[2].given_order = 5;
+	c[0].use = 1000;
+	c[1].use = 9000;
+	c[2].use = 1000;
 	assert_string_equal(CHOSEN(AX_ROUTE_LRU, c), "b");
 	assert_string_equal(CHOSEN(AX_ROUTE_LFU, c), "c"); /* as seldom as a, but longer ago */
 	c[1].room = false;
