@@ -55,6 +55,7 @@ test('what may be said of the spread is said in both languages', async ({ page, 
 	}
 	let run: { failure_id?: string } = {}
 	await expect.poll(async () => (run = await api.get(`/runs/${gid}`)).failure_id ?? null).not.toBeNull()
+	await expect.poll(async () => (await api.get<{ count: number }>(`/failures/${run.failure_id}`)).count).toBe(3)
 	await page.goto(`/#/failures/${run.failure_id}`)
 	await expect(page.locator('.hints')).toContainText('worker')
 	await page.getByTitle('Switch to Chinese').click()
