@@ -2,8 +2,8 @@
 
 import { call, type Call } from './client'
 import type {
-	Alert, AlertDetail, Calendar, CalendarDay, CalendarHead, Canary, Channel, ChannelForm, Delivery, Failure, FailureDetail, Group, Json, Output, Page, Preview, Run,
-	RunDetail, SentEvent, SentEventDetail, Session, Task, TaskDefinition, TaskVersion, Weekday, Why, Worker,
+	Alert, AlertDetail, Backfill, Calendar, CalendarDay, CalendarHead, Canary, Channel, ChannelForm, Delivery, Failure, FailureDetail, Group, Json, NewBackfill, Output, Page, Preview, Run,
+	RunDetail, SentEvent, SentEventDetail, Session, Task, TaskDefinition, TaskGraph, TaskVersion, Weekday, Why, Worker,
 } from './types'
 
 export * from './types'
@@ -56,6 +56,10 @@ export const api = {
 	updateGroup: (key: string, body: Partial<Group>) => patch<Group>(`/groups/${seg(key)}`, body),
 	deleteGroup: (key: string) => remove(`/groups/${seg(key)}`),
 
+	taskGraph: (id: string) => get<TaskGraph>(`/tasks/${seg(id)}/graph`),
+	backfills: (query: Call['query'], signal?: AbortSignal) => get<Page<Backfill>>('/backfills', query, signal),
+	startBackfill: (id: string, body: NewBackfill) => post<Backfill>(`/tasks/${seg(id)}/backfills`, body),
+	cancelBackfill: (id: string, reason: string) => post<Backfill>(`/backfills/${seg(id)}/cancel`, reason ? { reason } : {}),
 	canary: (id: string) => get<Canary>(`/tasks/${seg(id)}/canary`),
 	beginCanary: (id: string, body: { version: number; percent: number; change: Partial<TaskDefinition>; automatic: boolean }) =>
 		post<Canary>(`/tasks/${seg(id)}/canary`, body),

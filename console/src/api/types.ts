@@ -172,6 +172,9 @@ export interface Run {
 	params: Json
 	version: number
 	rerun_of: string | null
+	backfill_id: string | null
+	/** The run whose end stands in the way of this one. */
+	blocked_by: string | null
 	/** The run that this one is a shard of. */
 	parent: string | null
 	shard: { index: number; total: number } | null
@@ -194,9 +197,19 @@ export interface Attempt {
 	late: { time: number; outcome: string; code: number | null; message: string | null } | null
 }
 
+/** A task before or behind that of a run, with its run when there is one. */
+export interface LinkedRun {
+	gid: string | null
+	task_id: string
+	task_name: string | null
+	status: RunState | null
+}
+
 export interface RunDetail extends Run {
 	/** Its failure group, once it is counted there. */
 	failure_id: string | null
+	upstream_runs: LinkedRun[]
+	downstream_runs: LinkedRun[]
 	attempts: Attempt[]
 	timeline: { time: number; event: string; text: string }[]
 }
@@ -426,4 +439,50 @@ export interface Channel extends ChannelForm {
 	create_time: number
 	update_time: number
 	updated_by: string
+}
+
+/** Tasks around a task; upstreams have a negative distance. */
+export interface TaskGraph {
+	task_id: string
+	tasks: {
+		id: string
+		group_key: string
+		task_name: string
+		status: TaskStatus
+		join: 'any' | 'all'
+		distance: number
+		last_run: { gid: string; status: RunState; end_time: number } | null
+	}[]
+	edges: { upstream_id: string; task_id: string }[]
+	truncated: boolean
+}
+
+export interface NewBackfill {
+	from: number
+	to?: number
+	max_live: number
+	order: 'oldest_first' | 'newest_first'
+	dry_run?: boolean
+}
+
+/** The fires of a past range, made up: docs/backfills.md. */
+export interface Backfill {
+	/** Null, like the status, when it was only counted. */
+	id: string | null
+	task_id: string
+	task_name: string | null
+	status: 'running' | 'done' | 'cancelled' | null
+	from: number
+	to: number
+	max_live: number
+	order: NewBackfill['order']
+	total: number
+	made: number
+	existed: number
+	live: number
+	done: number
+	failed: number
+	create_time: number
+	end_time: number | null
+	created_by: string
 }

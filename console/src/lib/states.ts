@@ -1,7 +1,7 @@
 // The one table of a run's states: what the console needs to know of each. Colours of the tones are in
 // styles/tokens.css; nothing else names a colour for a state.
 
-import type { Alert, Canary, Delivery, Failure, Run, RunState, TaskStatus, Worker } from '@/api'
+import type { Alert, Backfill, Canary, Delivery, Failure, Run, RunState, TaskStatus, Worker } from '@/api'
 
 export type Tone = 'wait' | 'busy' | 'good' | 'bad' | 'warn' | 'mute'
 
@@ -34,6 +34,7 @@ export const failureTones: Record<Failure['state'], Tone> = { open: 'bad', muted
 
 export const alertTones: Record<Alert['state'], Tone> = { open: 'bad', resolved: 'good' }
 export const deliveryTones: Record<Delivery['state'], Tone> = { pending: 'wait', sent: 'good', given_up: 'bad' }
+export const backfillTones: Record<NonNullable<Backfill['status']>, Tone> = { running: 'busy', done: 'good', cancelled: 'mute' }
 export const canaryTones: Record<Canary['state'], Tone> = { running: 'busy', promoted: 'good', rolled_back: 'warn' }
 
 export const isLive = (state: RunState): boolean => runStates[state]?.live ?? false

@@ -39,6 +39,7 @@ test.each(FIELDS.filter(({ name }) => name in described))('$name is as the serve
 test('what means nothing for the type is not sent', () => {
 	const form = { ...DEFAULTS, task_type: 'delay' as const, cron_expr: '0 3 * * *', calendar: 'x', overlap_max: 9, event_name: 'e', task_name: ' a ' }
 	expect(cleaned(form)).toMatchObject({ cron_expr: null, calendar: null, overlap_max: 1, event_name: null, task_name: 'a' })
+	expect(cleaned({ ...form, task_type: 'scheduled', upstreams: ['7'], join: 'all' })).toMatchObject({ cron_expr: null, upstreams: ['7'], join: 'all' })
 	expect(cleaned({ ...form, task_type: 'event' })).toMatchObject({ event_name: 'e', cron_expr: null })
 	expect(cleaned({ ...form, task_type: 'scheduled', overlap: 'allow' })).toMatchObject({ cron_expr: '0 3 * * *', overlap_max: 9, event_name: null })
 })

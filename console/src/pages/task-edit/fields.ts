@@ -32,7 +32,8 @@ export type Field = Common &
 		| { kind: 'own'; preset: string | string[] | null }
 	)
 
-const scheduled: Shown = (form) => form.task_type === 'scheduled'
+/** Fires by itself: a task with upstreams has no schedule beside them. */
+const scheduled: Shown = (form) => form.task_type === 'scheduled' && form.upstreams.length === 0
 const onEvent: Shown = (form) => form.task_type === 'event'
 const joined: Shown = (form) => form.upstreams.length > 0
 const retried: Shown = (form) => form.retry_count > 0
@@ -45,6 +46,9 @@ export const FIELDS: readonly Field[] = [
 	{ section: 'what', name: 'biz_param', kind: 'own', preset: null, wide: true },
 
 	{ section: 'when', name: 'task_type', kind: 'own', preset: 'scheduled', wide: true },
+	{ section: 'when', name: 'upstreams', kind: 'own', preset: [], wide: true },
+	{ section: 'when', name: 'join', kind: 'choice', preset: 'any', words: ['any', 'all'], when: joined },
+	{ section: 'when', name: 'join_deadline_seconds', kind: 'number', preset: 86_400, min: 60, max: 2_592_000, unit: 's', when: (form) => joined(form) && form.join === 'all' },
 	{ section: 'when', name: 'cron_expr', kind: 'text', preset: null, max: 1024, when: scheduled, wide: true, mono: true, placeholder: '30 2 * * *' },
 	{ section: 'when', name: 'time_zone', kind: 'own', preset: 'UTC', when: (form) => scheduled(form) || form.must_end_by !== null },
 	{ section: 'when', name: 'dialect', kind: 'choice', preset: null, words: [null, 'unix', 'quartz', 'spring'], when: scheduled },
@@ -55,9 +59,6 @@ export const FIELDS: readonly Field[] = [
 	{ section: 'when', name: 'valid_from', kind: 'time', preset: null, when: scheduled },
 	{ section: 'when', name: 'valid_until', kind: 'time', preset: null, when: scheduled },
 	{ section: 'when', name: 'jitter_seconds', kind: 'number', preset: 0, min: 0, max: 86_399, unit: 's', when: scheduled },
-	{ section: 'when', name: 'upstreams', kind: 'own', preset: [], wide: true },
-	{ section: 'when', name: 'join', kind: 'choice', preset: 'any', words: ['any', 'all'], when: joined },
-	{ section: 'when', name: 'join_deadline_seconds', kind: 'number', preset: 86_400, min: 60, max: 2_592_000, unit: 's', when: (form) => joined(form) && form.join === 'all' },
 
 	{ section: 'run', name: 'timeout_seconds', kind: 'number', preset: 60, min: 0, max: 604_800, unit: 's' },
 	{ section: 'run', name: 'grace_seconds', kind: 'number', preset: 5, min: 1, max: 30, unit: 's' },
