@@ -103,8 +103,10 @@ class Api:
 class Place:
     """A folder with a store of its own. `with Place(build) as place: …` leaves nothing behind."""
 
-    def __init__(self, build):
+    def __init__(self, build, groups=None):
+        """`groups`: their quotas, by name."""
         self.build = build
+        self.groups = groups or {GROUP: QUOTA}
         self.dir = Path(tempfile.mkdtemp(prefix="ax-bench-"))
         self.store = self.dir / "state" / "ax.db"
         self.server = self.worker = self.stub = self.api = None
@@ -159,9 +161,10 @@ class Place:
             raise Failed(f"setup: {session}")
         self.api.headers |= {"Cookie": answer.getheader("Set-Cookie").split(";")[0], "X-AX-CSRF": session["csrf"],
                              "Origin": self.origin}
-        self.call("POST", "/groups", {"group_key": GROUP, "title": "", "dispatch_quota": QUOTA, "pool_size": POOL})
+        for name, quota in self.groups.items():
+            self.call("POST", "/groups", {"group_key": name, "title": "", "dispatch_quota": quota, "pool_size": POOL})
         self.token = self.call("POST", "/tokens", {"name": "bench", "role": "admin"})["token"]
-        worker_token = self.call("POST", "/tokens", {"name": "worker", "worker_groups": [GROUP]})["token"]
+        worker_token = self.call("POST", "/tokens", {"name": "worker", "worker_groups": list(self.groups)})["token"]
         (self.dir / "worker.token").write_text(worker_token)
         self.api = Api(self.origin)
         self.api.headers["Authorization"] = "Bearer " + self.token
@@ -172,7 +175,7 @@ class Place:
         policy.chmod(0o600)
         self.worker = Process(
             [self.build.path("ax-worker"), "--server", self.origin, "--token-file", self.dir / "worker.token",
-             "--groups", f"{GROUP}:{POOL}", "--state", self.dir / "worker", "--name", "w1", "--policy", policy,
+             "--groups", ",".join(f"{name}:{POOL}" for name in self.groups), "--state", self.dir / "worker", "--name", "w1", "--policy", policy,
              "--plugin", self.build.path("libax_bench_noop.so")], self.dir / "worker.log")
         wait_for("the worker", lambda: any(w["state"] == "online" for w in self.call("GET", "/workers")["items"]))
 
@@ -206,23 +209,23 @@ class Place:
     def call(self, method, path, body=None):
         return self.api.call(method, "/api/v1" + path, body)
 
-    def create_tasks(self, n, make):
+    def create_tasks(self, n, make, group=GROUP):
         """n tasks as make(i) describes them, 1,000 to a call; returns their ids."""
         ids = []
         for at in range(0, n, 1000):
-            ids += self.create_batch(make, at, min(n, at + 1000))
+            ids += self.create_batch(make, at, min(n, at + 1000), group)
         return ids
 
-    def create_spread(self, n, period_s, make):
+    def create_spread(self, n, period_s, make, group=GROUP):
         """n tasks over period_s seconds: `@every` counts from the creation, so that their fires are spread too."""
         per_call = max(1, round(n / period_s / 200))
         begun = time.monotonic()
         for at in range(0, n, per_call):
             time.sleep(max(0, begun + at / n * period_s - time.monotonic()))
-            self.create_batch(make, at, min(n, at + per_call))
+            self.create_batch(make, at, min(n, at + per_call), group)
 
-    def create_batch(self, make, first, end):
-        tasks = [{"group_key": GROUP, "task_name": f"t{i:06}"} | make(i) for i in range(first, end)]
+    def create_batch(self, make, first, end, group):
+        tasks = [{"group_key": group, "task_name": f"t{i:06}"} | make(i) for i in range(first, end)]
         return [t["id"] for t in self.call("POST", "/tasks/batch", {"tasks": tasks})["items"]]
 
     def noop(self, cron_expr):

@@ -1,0 +1,90 @@
+"""A group that is flooded beside a quiet one: what does the quiet one notice?
+
+The flood has ten times as many runs to do as its quota lets out. It is switched on and off by turns within one run, by
+pausing its group, so that both halves of the comparison meet the same machine."""
+
+import time
+
+from axbench import rows
+from axbench.place import Failed, Place, now_ms, wait_for
+from axbench.scenario import Scenario
+
+FLOOD_QUOTA = 50
+SETTLE_S = 2  # after each switch
+
+
+def run(build, quick, http, quiet_tasks=40, phase_s=5, pairs=10):
+    if quick:
+        phase_s, pairs = 1, 2
+    with Place(build, groups={"flood": FLOOD_QUOTA, "quiet": FLOOD_QUOTA}) as place:
+        if http:
+            place.start_stub()
+        place.start_worker()
+        flood = place.http if http else place.noop
+        # what rests for a second between two runs comes on top of ten quotas that wait
+        n = 10 * FLOOD_QUOTA + (FLOOD_QUOTA * 25 if http else 6000)
+        place.create_tasks(n, flood("@after 1s"), group="flood")
+        pause(place, True)
+        place.create_spread(quiet_tasks, 1, place.noop("@after 1s"), group="quiet")
+        alone, beside = measure(place, phase_s, pairs)
+        rows.check(place)
+        return figures(place, alone, beside)
+
+
+def pause(place, paused):
+    group = place.call("GET", "/groups/flood")
+    place.call("PATCH", "/groups/flood", {"version": group["version"], "paused": paused})
+
+
+def measure(place, phase_s, pairs):
+    """The spans of time (ms) without and with the flood."""
+    spans = {True: [], False: []}
+    for _ in range(pairs):
+        for paused in (True, False):
+            pause(place, paused)
+            time.sleep(SETTLE_S)
+            if not paused:
+                wait_for("the flood", lambda: place.call("GET", "/groups/flood")["waiting"] >= 10 * FLOOD_QUOTA)
+            begun = now_ms()
+            time.sleep(phase_s)
+            spans[paused].append((begun, now_ms()))
+    pause(place, True)
+    time.sleep(1)
+    place.stop()
+    return spans[True], spans[False]
+
+
+def lateness(place, group, spans):
+    """How long after it was due each run of the group began, sorted."""
+    late = []
+    for begun, ended in spans:
+        late += [ms for ms, in rows.read(place, "SELECT start_time - trigger_time FROM ax_task_log WHERE group_key = ?"
+                                         " AND trigger_time >= ? AND trigger_time < ? AND start_time > 0",
+                                         group, begun, ended)]
+    if not late:
+        raise Failed(f"no run of {group} was due")
+    return sorted(late)
+
+
+def figures(place, alone, beside):
+    found = {}
+    for name, spans in (("alone", alone), ("beside", beside)):
+        late = lateness(place, "quiet", spans)
+        for label, share in (("p50", .5), ("p99", .99)):
+            found[f"{name}_start_{label}_ms"] = rows.percentile(late, share)
+        found[f"{name}_start_max_ms"] = late[-1]
+    for label in ("p50", "p99"):
+        found[f"beside_to_alone_{label}"] = found[f"beside_start_{label}_ms"] / max(1, found[f"alone_start_{label}_ms"])
+    seconds = sum(ended - begun for begun, ended in beside) / 1000
+    found["flood_per_s"] = sum(rows.read(place, "SELECT count(*) FROM ax_task_log WHERE group_key = 'flood' AND"
+                                         " start_time >= ? AND start_time < ?", *span)[0][0] for span in beside) / seconds
+    return found
+
+
+TARGETS = {"beside_to_alone_p99": "≤ 1.2"}
+SCENARIOS = [
+    Scenario("isolation", "a group with ten quotas of HTTP calls of 80 ms beside a quiet one", run, {"http": True}, TARGETS,
+             quick=True),
+    Scenario("isolation-noop", "the same with runs that end at once: the flood is as fast as the server", run,
+             {"http": False}, TARGETS),
+]
