@@ -74,6 +74,7 @@ static void delay_task(struct ax_task_def *def)
 	def->cron_expr = "";
 }
 
+/* B155 */
 static void test_fires_of_a_range_are_made_up_one_after_the_other(void **state)
 {
 	struct world *w = *state;
