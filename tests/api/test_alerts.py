@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+import json
 import re
 import time
 import urllib.parse
@@ -350,6 +351,21 @@ def test_targets_are_guarded(start_server, sink):
     assert sink.requests == []
     mail = {"host": "127.0.0.1", "port": sink.port, "security": "none", "from": "a@b.c", "to": ["a@b.c"]}
     assert world.tested(world.channel("smtp", mail))["error"] == "this server does not call that address"
+
+
+def test_a_developers_server_calls_loopback_but_not_itself(start_server, sink):
+    server = start_server("--dev")
+    admin = server.client(wait_for(lambda: json.loads((server.state / "dev.json").read_text()))["token"])
+
+    def error(url):
+        channel = admin.post("/api/v1/channels", {"name": f"c{time.monotonic_ns()}", "kind": "webhook", "settings": {"url": url}}).ok(201)
+        admin.post(f"/api/v1/channels/{channel['id']}/test").ok(202)
+        path = f"/api/v1/channels/{channel['id']}/deliveries"
+        row = wait_for(lambda: next((d for d in admin.get(path).ok()["items"] if d["state"] != "pending"), None), SLOW)
+        return row["error"]
+    assert error(sink.url) is None
+    assert error(f"http://127.0.0.1:{server.port}/api/v1/setup") == "this server does not call that address"
+    assert error("http://10.0.0.1/") == "this server does not call that address"
 
 
 def test_redirects_are_not_followed(start_server, sink):
