@@ -48,6 +48,17 @@ void sim_draw_chain(struct sim *sim, struct ax_task_def *def)
 	def->join_deadline_seconds = sim_between(sim, 60, 300);
 }
 
+/* The event of this name and id; 0 when there is none, or none can be meant. */
+static int64_t first_of(struct sim *sim, const struct ax_event_sent *sent)
+{
+	const struct ax_event *event;
+	EACH (event, sim, &ax_event_row)
+		if (sent->event_key[0] != '\0' && strcmp(event->event_name, sent->event_name) == 0 &&
+			strcmp(event->event_key, sent->event_key) == 0)
+			return event->id;
+	return 0;
+}
+
 void sim_send_event(struct sim *sim)
 {
 	char *id = sim_keep(sim, 16), *payload = sim_keep(sim, 16);
@@ -64,7 +75,12 @@ void sim_send_event(struct sim *sim)
 	struct ax_event event;
 	struct ax_event_tasks tasks;
 	bool existed;
-	if (ax_event_send(&sim->server.ctx, &sent, &event, &tasks, &existed, NULL) == AX_OK)
+	int64_t first = first_of(sim, &sent);
+	enum ax_status status = ax_event_send(&sim->server.ctx, &sent, &event, &tasks, &existed, NULL);
+	if (status == AX_OK ? existed != (first != 0) || (existed && event.id != first) : status == AX_EXISTS)
+		sim_fail(sim, "V4 event %s, sent again, is not answered with what event %lld made", id,
+			(long long)first);
+	if (status == AX_OK)
 		sim_trace(sim, "event %lld %s makes %lld runs", (long long)event.id, existed ? "again" : "",
 			(long long)event.runs);
 }
@@ -154,13 +170,13 @@ static const struct ax_run *join_of(struct sim *sim, int64_t task_id, int64_t ba
 	return newest;
 }
 
-/* Had another run of the same task and batch succeeded before this step? */
-static bool had_succeeded(struct sim *sim, const struct ax_run *ended)
+/* Has another run of the same task and batch succeeded: before, or in this step? */
+static bool has_succeeded(struct sim *sim, const struct ax_run *ended)
 {
 	const struct ax_run *run;
 	EACH (run, sim, &ax_run_row)
 		if (run->task_id == ended->task_id && run->batch == ended->batch && run->shard == 0 &&
-			run->status == AX_RUN_SUCCESS && was_over(sim, i_run))
+			run->status == AX_RUN_SUCCESS)
 			return true;
 	return false;
 }
@@ -201,7 +217,7 @@ static void check_all(struct sim *sim, const struct ax_run *ended, const struct 
 		return; /* the batch has its run */
 	if (known == NULL || (good && known->upstream_status != AX_RUN_SUCCESS))
 		sim_fail(sim, "C2 join %lld does not know of run %lld", (long long)join->gid, (long long)ended->gid);
-	bool spared = had_succeeded(sim, ended);
+	bool spared = has_succeeded(sim, ended);
 	if (!good && !spared && join->status != AX_RUN_BLOCKED)
 		sim_fail(sim, "C2 join %lld is %s although run %lld is %s", (long long)join->gid,
 			ax_run_state_name(join->status), (long long)ended->gid, ax_run_state_name(ended->status));

@@ -16,7 +16,8 @@ def mutant(name, why, *edits):
 BIRTH, CHANGE, DISPATCH, FIRE = "src/app/birth.c", "src/app/change.c", "src/app/dispatch.c", "src/app/fire.c"
 BACKFILL, CALENDARS, MAKE_UP = "src/app/backfill.c", "src/app/calendars.c", "src/app/make_up.c"
 OVERLAP, SCHEDULE_NEXT, SHARD_SET = "src/app/overlap.c", "src/app/schedule_next.c", "src/app/shard_set.c"
-FAILURES = "src/app/failures.c"
+CHAIN, CHAIN_EDIT, FOLLOW, EVENTS = "src/app/chain.c", "src/app/chain_edit.c", "src/app/follow.c", "src/app/events.c"
+FAILURES, RUNS = "src/app/failures.c", "src/app/runs.c"
 ALERTS, ALERT_RULES, DELIVER = "src/app/alerts.c", "src/app/alert_rules.c", "src/app/deliver.c"
 INGEST, TASKS, TICK = "src/app/ingest.c", "src/app/tasks.c", "src/app/tick.c"
 FSM, GID, ROOM = "src/core/run_fsm.c", "src/core/gid.c", "src/core/room.c"
@@ -165,6 +166,37 @@ MUTANTS = [
            (CHANGE, "if (status == AX_OK && ax_run_is_parent(run) && !ax_run_is_terminal(run->status))", "if (false)")),
     mutant("all-shards-rerun", "only those that did not succeed are repeated",
            (SHARD_SET, "\t\tif (old.at[i].status != AX_RUN_SUCCESS)\n", "")),
+    # ---- events and chains
+    mutant("event-twice", "an event that comes again makes nothing",
+           (EVENTS, "sent->event_key[0] == '\\0' ? AX_NOT_FOUND : answer_known(s, tx, err);", "AX_NOT_FOUND;")),
+    mutant("paused-hears-events", "a paused task is passed over",
+           (EVENTS, "if (task->status != AX_TASK_ENABLED) {", "if (false) {")),
+    mutant("condition-ignored", "an event starts what it is meant for",
+           (EVENTS, "if (!ax_condition_holds(task->def.event_condition, s->event->payload)) {", "if (false) {")),
+    mutant("chain-cut", "the end of a run goes down the chain",
+           (CHANGE, "\t\tstatus = ax_change_follow(ctx, tx, &task, run, now, err);\n", "\t\t(void)0;\n")),
+    mutant("chain-stops-at-the-unborn", "a run that is over at birth goes down the chain too",
+           (FOLLOW, "return status == AX_OK ? ax_change_follow(ctx, tx, task, run, now, err) : status;", "return status;")),
+    mutant("failure-starts-the-next", "only success starts what is behind it",
+           (CHAIN, "\tif (succeeded(j->ended))\n\t\tj->link->kind = AX_LINK_START;\n",
+            "\tif (true)\n\t\tj->link->kind = AX_LINK_START;\n")),
+    mutant("batch-not-inherited", "what comes of one beginning has its batch",
+           (CHAIN, "\tj->link->run.batch = batch_of(j->ended);\n", "")),
+    mutant("rerun-leaves-its-batch", "a rerun can complete the batch of what it repeats",
+           (RUNS, "\trun.batch = old->batch != 0 ? old->batch : old->gid;\n", "")),
+    mutant("join-starts-early", "a join waits for all its upstreams",
+           (CHAIN, "n == all ? COMPLETE : INCOMPLETE", "n > 0 ? COMPLETE : INCOMPLETE")),
+    mutant("join-starts-again", "a join runs once for a batch",
+           (CHAIN, "\tif (join.status == AX_RUN_BLOCKED)\n", "\tif (join.status != AX_RUN_PENDING)\n")),
+    mutant("join-deaf-to-failure", "a bad end blocks the join at once",
+           (CHAIN, "*ret = !succeeded(j->ended) ? HOPELESS : n == all", "*ret = n == all")),
+    mutant("success-undone", "once an upstream has succeeded in a batch, no rerun undoes it",
+           (CHAIN, "if (status != AX_OK || (!succeeded(j->ended) && has_succeeded(&known, j->ended->task_id)))",
+            "if (status != AX_OK)")),
+    mutant("join-starts-at-its-deadline", "the deadline blocks a join that lacks something",
+           (TICK, "\tif (ax_run_is_joining(run)) {", "\tif (false) {")),
+    mutant("upstream-deleted", "a task that others name as upstream stays",
+           (CHAIN_EDIT, "if (status != AX_OK || downstreams.n == 0)", "if (true)")),
     # ---- gids
     mutant("gid-mark-not-stored", "a restarted server makes no gid twice",
            (BIRTH, "\t\tservers.at[i].gid_high_ms = AX_MAX(servers.at[i].gid_high_ms, mark->high_ms);\n", "")),

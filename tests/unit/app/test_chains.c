@@ -432,6 +432,25 @@ static void the_deadline_ends_the_waiting(void **state)
 	assert_int_equal(count_runs(w, c, AX_RUN_WAITING), 1);
 }
 
+/* The end of the first blocks the second, which is in the same batch of the sweep. */
+static void joins_behind_each_other_meet_one_deadline(void **state)
+{
+	struct world *w = *state;
+	int64_t a = make(w, "a", "", false), b = make(w, "b", "", false);
+	struct ax_task_def def = link_def(w, "c", ids(w, a, b), true);
+	def.join_deadline_seconds = 60;
+	int64_t c = make_def(w, &def);
+	def.task_name = "d";
+	def.upstreams = ids(w, a, c);
+	int64_t d = make_def(w, &def);
+	end(w, start(w, a), AX_OUTCOME_SUCCESS);
+	int64_t first = find_run(w, c, AX_RUN_PENDING, 0).gid, second = find_run(w, d, AX_RUN_PENDING, 0).gid;
+	go(w, 60000);
+	assert_string_equal(run_row(w, first).reason, "join_deadline");
+	assert_string_equal(run_row(w, second).reason, "upstream");
+	assert_int_equal(run_row(w, second).blocked_by, first);
+}
+
 static void a_diamond_joins_what_one_event_began(void **state)
 {
 	struct world *w = *state;
@@ -781,6 +800,7 @@ int main(void)
 		TEST(one_bad_end_blocks_a_join_at_once_b180),
 		TEST(a_waiting_join_is_blocked_by_the_second_end),
 		TEST(the_deadline_ends_the_waiting),
+		TEST(joins_behind_each_other_meet_one_deadline),
 		TEST(a_diamond_joins_what_one_event_began),
 		TEST(fires_of_one_instant_are_one_batch),
 		TEST(a_join_may_be_cancelled_paused_and_deleted),
