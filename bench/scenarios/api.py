@@ -17,7 +17,7 @@ def run(build, quick, tasks, runs):
         creating = []
         for at in range(0, tasks, 1000):
             begun = time.perf_counter()
-            ids = place.create_batch(place.noop("@every 3600s"), at, at + 1000)
+            ids = place.create_batch(place.noop("@every 3600s"), at, at + 1000, "default")
             creating.append((time.perf_counter() - begun) * 1000)
         place.stop()
         rows.check(place)

@@ -122,7 +122,7 @@ def test_b159_bodies_made_to_hurt_are_refused(admin, server, body):
     for _ in range(20):
         answer = admin.post("/api/v1/tasks", body)
         assert answer.status in (400, 413), answer.text
-    assert memory_kb(server.process.pid) < before + 30_000
+    assert memory_kb(server.process.pid) < before + 30_000 or SANITIZED
 
 
 NAMES = ["日终对账📈", "👨‍👩‍👧", "é and é", "<img src=x onerror=alert(1)>", "</script><script>1</script>", "{{7*7}}", "';--"]
@@ -211,6 +211,10 @@ def test_b196_what_is_no_id_names_nothing(admin, server, id):
     assert admin.get(f"/api/v1/tasks?after={id}").status == 400 or id == "4294967297"
 
 
+# A sanitizer keeps what was freed, to catch late uses of it: its memory says nothing.
+SANITIZED = os.environ.get("AX_SANITIZE", "none") != "none"
+
+
 def memory_kb(pid):
     return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
 
@@ -239,4 +243,5 @@ def test_b200_runs_leave_nothing_behind_in_memory(start_server):
     before, memory = held(), memory_kb(server.process.pid)
     go(60)
     wait_for(lambda: held()[0] <= before[0] and held()[1] <= before[1], 10)
-    assert memory_kb(server.process.pid) < memory + 16_000  # the store's page cache has a limit of its own
+    # the store's page cache has a limit of its own
+    assert memory_kb(server.process.pid) < memory + 16_000 or SANITIZED
