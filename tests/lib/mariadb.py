@@ -1,0 +1,216 @@
+"""A MariaDB server of one's own: in a temporary folder, on a free port of the loopback and on a socket, as durable as a
+real one, gone when its owner is.
+
+    with MariaDB() as db:                      in a test
+        db.client("SELECT 1") == [["1"]]
+    python3 tests/lib/mariadb.py COMMAND ARG…  runs COMMAND with its address in AX_TEST_MYSQL
+"""
+
+import os
+import pathlib
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+USER, PASSWORD, DATABASE = "ax", "ax", "ax"
+START_S = 60
+ACCOUNT = f"""
+FLUSH PRIVILEGES;
+CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4;
+CREATE USER '{USER}'@'%' IDENTIFIED BY '{PASSWORD}';
+GRANT ALL ON *.* TO '{USER}'@'%';
+"""
+OPTIONS = [
+    # As durable as a real one; commits must reach the disk.
+    "--innodb-flush-log-at-trx-commit=1",
+    "--sync-binlog=1",
+    # Small, so that it starts and stops at once.
+    "--innodb-log-file-size=64M",
+    "--innodb-fast-shutdown=2",
+    "--performance-schema=OFF",
+    "--skip-name-resolve",
+    "--bind-address=127.0.0.1",
+    "--character-set-server=utf8mb4",
+]
+
+
+class Failed(AssertionError):
+    """A statement that the server refused; `number` is MariaDB's number of the error."""
+
+    def __init__(self, text):
+        super().__init__(text)
+        word = text.split()[1:2] if text.startswith("ERROR ") else []
+        self.number = int(word[0]) if word and word[0].isdigit() else 0
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class MariaDB:
+    def __init__(self, options=(), buffer_pool="64M"):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ax-mariadb-"))
+        self.socket = self.folder / "socket"
+        self.log = self.folder / "log"
+        self.options = [*OPTIONS, f"--innodb-buffer-pool-size={buffer_pool}", *options]
+        self.user = ["--user=root"] if os.geteuid() == 0 else []
+        self.process = None
+        self.port = 0
+        try:
+            self.install()
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def install(self):
+        account = self.folder / "account.sql"
+        account.write_text(ACCOUNT)
+        made = subprocess.run(
+            ["mariadb-install-db", "--no-defaults", *self.user, f"--datadir={self.folder}/data", "--skip-test-db",
+             "--auth-root-authentication-method=normal", f"--extra-file={account}", "--innodb-log-file-size=64M"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert made.returncode == 0, made.stdout
+
+    # --- its life
+
+    def start(self):
+        """On the port it had before, if it had one."""
+        for attempt in range(3):
+            self.port = self.port or free_port()
+            # pdeathsig: it dies with whoever started it, even when that one is killed.
+            self.process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", "mariadbd", "--no-defaults", *self.user,
+                 f"--datadir={self.folder}/data", f"--socket={self.socket}", f"--port={self.port}",
+                 f"--pid-file={self.folder}/pid", f"--tmpdir={self.folder}", *self.options],
+                stdin=subprocess.DEVNULL, stdout=self.log.open("ab"), stderr=subprocess.STDOUT, start_new_session=True)
+            if self.wait_until_it_answers():
+                return
+            assert attempt < 2, self.log.read_text()
+            self.port = 0  # another one took it in between
+
+    def wait_until_it_answers(self):
+        end = time.monotonic() + START_S
+        while self.process.poll() is None:
+            try:
+                self.client("SELECT 1")
+                return True
+            except Failed:
+                assert time.monotonic() < end, self.log.read_text()
+                time.sleep(0.02)
+        return False
+
+    def halt(self, how=signal.SIGTERM):
+        """Ends the process; its data stay."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.send_signal(how)
+            self.process.wait()
+            self.process = None
+
+    def kill(self):
+        self.halt(signal.SIGKILL)
+
+    def restart(self):
+        self.halt()
+        self.start()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def stop(self):
+        """Ends it for good, with its data."""
+        self.halt(signal.SIGKILL)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- talking to it
+
+    def url(self, database=DATABASE):
+        return f"mysql://{USER}:{PASSWORD}@127.0.0.1:{self.port}/{database}"
+
+    def command(self, database):
+        return ["mariadb", "--no-defaults", f"--socket={self.socket}", f"--user={USER}", f"--password={PASSWORD}",
+                "--default-character-set=utf8mb4", "--batch", "--skip-column-names", database]
+
+    def client(self, sql, database=DATABASE):
+        """What the statements answer: rows of texts, NULL is "NULL"."""
+        done = subprocess.run(self.command(database), input=sql, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failed(done.stderr.strip())
+        return [line.split("\t") for line in done.stdout.splitlines()]
+
+    def create_database(self, name):
+        self.client(f"CREATE DATABASE {name} CHARACTER SET utf8mb4", "mysql")
+        return name
+
+    def session(self, database=DATABASE):
+        return Session(self.command(database))
+
+
+class Session:
+    """One connection that stays: transactions, and several of them beside each other."""
+
+    END = "-- that was all --"
+
+    def __init__(self, command):
+        self.process = subprocess.Popen([*command, "--force", "--unbuffered"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.read = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def query(self, sql, seconds=60):
+        """Rows of texts; Failed when a statement failed."""
+        self.process.stdin.write(f"{sql};\nSELECT '{self.END}';\n".encode())
+        self.process.stdin.flush()
+        end = time.monotonic() + seconds
+        mark = f"{self.END}\n".encode()
+        while mark not in self.read:
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))
+            assert ready, f"no answer within {seconds} s: {sql}"
+            got = os.read(self.process.stdout.fileno(), 1 << 20)
+            assert got, f"the connection is gone: {sql}"
+            self.read += got
+        answer, self.read = self.read.split(mark, 1)
+        lines = answer.decode().splitlines()
+        for line in lines:
+            if line.startswith("ERROR "):
+                raise Failed(line)
+        return [line.split("\t") for line in lines]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+        self.process.stdout.close()
+
+
+def main(command):
+    if not command:
+        sys.exit(__doc__)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with MariaDB() as db:
+        return subprocess.run(command, env=dict(os.environ, AX_TEST_MYSQL=db.url())).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
