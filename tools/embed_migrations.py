@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes the SQL migrations into a C file: embed_migrations.py OUT.c NNNN_name.sql…
+"""Writes the SQL migrations into a C file: embed_migrations.py OUT.c NAME NNNN_name.sql…
 
-The files must be numbered 1, 2, 3, … without gaps. Each is kept with the SHA-256 of its bytes.
+The files must be numbered 1, 2, 3, … without gaps. Each is kept with the SHA-256 of its bytes, in the array NAME.
 """
 import hashlib
 import os
 import sys
 
-out, files = sys.argv[1], sorted(sys.argv[2:], key=os.path.basename)
+out, array, files = sys.argv[1], sys.argv[2], sorted(sys.argv[3:], key=os.path.basename)
 texts, rows = [], []
 for i, path in enumerate(files, start=1):
     number, name = os.path.splitext(os.path.basename(path))[0].split("_", 1)
@@ -20,7 +20,8 @@ for i, path in enumerate(files, start=1):
     rows.append(f'\t{{ {i}, "{name}", "{hashlib.sha256(sql).hexdigest()}", sql_{i} }},')
 
 with open(out, "w") as f:
-    f.write('#include "adapters/sqlite/conn.h"\n\n')
+    f.write('#include "adapters/sql/migration.h"\n\n')
+    f.write(f"extern const struct ax_migration {array}[];\nextern const int {array}_n;\n")
     f.write("\n".join(texts))
-    f.write("\n\nconst struct ax_migration ax_migrations[] = {\n" + "\n".join(rows) + "\n};\n")
-    f.write(f"const int ax_migrations_n = {len(rows)};\n")
+    f.write("\n\nconst struct ax_migration " + array + "[] = {\n" + "\n".join(rows) + "\n};\n")
+    f.write(f"const int {array}_n = {len(rows)};\n")

@@ -15,7 +15,7 @@ LAW = {
     "src/port": "base core",
     "src/app": "base core port",
     "src/sys": "base",
-    "src/adapters": "base core port sys",  # each adapter: these and its own folder
+    "src/adapters": "base core port sys",  # each adapter: these, its own folder, and what it stands on
     "src/check": "base",  # shares nothing with the scheduler that it checks
     "src/exec_shim": "base sys",
     "src/worker": PROGRAM,
@@ -24,6 +24,8 @@ LAW = {
     "lib/axworker": "base core port sys adapters/curl",
     "sim": "base core port app check",
 }
+# The stores in SQL share the operations, and bring the dialect and the driver.
+STANDS_ON = {"adapters/sqlite": "adapters/sql", "adapters/mariadb": "adapters/sql"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 
@@ -48,7 +50,8 @@ def check_floors(files):
             included = INCLUDE.match(line)
             if included is None or "/" not in included[1]:  # a file beside it, or version.h
                 continue
-            if not any(included[1].startswith(other + "/") for other in LAW[folder].split() + [own] if other):
+            allowed = LAW[folder].split() + [own, STANDS_ON.get(own, "")]
+            if not any(included[1].startswith(other + "/") for other in allowed if other):
                 yield f"{path}:{number}: {folder} may not include {included[1]}"
 
 

@@ -49,6 +49,11 @@ SEEDS = {  # a file that breaks each rule, and what is said of it
     "app includes sys": (rules.check_floors, "src/app/x.c", '#include "sys/pool.h"\n', "may not include"),
     "an adapter includes another": (
         rules.check_floors, "src/adapters/http/x.c", '#include "adapters/curl/curl_loop.h"\n', "may not include"),
+    "a store in SQL includes another": (
+        rules.check_floors, "src/adapters/mariadb/x.c", '#include "adapters/sqlite/conn.h"\n', "may not include"),
+    "a store stands on SQL": (rules.check_floors, "src/adapters/mariadb/x.c", '#include "adapters/sql/sql.h"\n', None),
+    "SQL stands on no store": (
+        rules.check_floors, "src/adapters/sql/x.c", '#include "adapters/sqlite/conn.h"\n', "may not include"),
     "an adapter includes app": (rules.check_floors, "src/adapters/http/x.h", '#include "app/ctx.h"\n', "may not"),
     "check includes core": (rules.check_floors, "src/check/x.c", '#include "core/cron.h"\n', "may not include"),
     "a new folder": (rules.check_floors, "src/utils/x.c", "", "no folder src/utils"),

@@ -249,7 +249,7 @@ static void test_schema_versions(void **state)
 	fixture_open_sqlite(f);
 	fixture_close(f);
 	alter(f, "INSERT INTO ax_migration VALUES (99, 'later', 'x', 0)");
-	snprintf(numbers, sizeof(numbers), "schema version 99, this program knows version %d", ax_migrations_n);
+	snprintf(numbers, sizeof(numbers), "schema version 99, this program knows version %d", ax_sqlite_migrations_n);
 	expect_refusal(f->path, AX_CONFLICT, numbers);
 	alter(f, "DELETE FROM ax_migration WHERE number = 99");
 	fixture_open_sqlite(f);
@@ -267,7 +267,7 @@ static void test_migrations_are_applied_once(void **state)
 		{ 2, "two", "h2", "INSERT INTO step VALUES (2)" },
 		{ 3, "bad", "h3", "INSERT INTO step VALUES (3); INSERT INTO nowhere VALUES (3)" },
 	};
-	struct ax_sql_conn conn = { .path = f->path };
+	struct ax_sqlite_conn conn = { .path = f->path };
 	assert_int_equal(sqlite3_open(f->path, &conn.db), SQLITE_OK);
 	assert_int_equal(ax_sqlite_migrate(&conn, steps, 1, &err), AX_OK);
 	assert_int_equal(ax_sqlite_migrate(&conn, steps, 2, &err), AX_OK);
@@ -282,7 +282,7 @@ static void test_migrations_are_applied_once(void **state)
 	assert_string_equal(sqlite3_column_text(stmt, 1), "one,two");
 	assert_true(sqlite3_column_int64(stmt, 2) > INT64_C(1700000000000));
 	sqlite3_finalize(stmt);
-	ax_sql_conn_done(&conn);
+	ax_sqlite_conn_done(&conn);
 }
 
 /* damage */
@@ -464,10 +464,11 @@ static void test_a_reader_sees_one_moment(void **state)
 static enum ax_status read_too_long(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	int64_t n;
-	struct ax_sql_conn *conn = arg;
-	assert_true(conn->until_mono_ms > ax_sql_mono_ms() + 1000 && conn->until_mono_ms <= ax_sql_mono_ms() + 2000);
+	struct ax_sqlite_conn *conn = arg;
+	assert_true(
+		conn->until_mono_ms > ax_sqlite_mono_ms() + 1000 && conn->until_mono_ms <= ax_sqlite_mono_ms() + 2000);
 	assert_int_equal(tx->ops->user_count(tx, &n, err), AX_OK);
-	conn->until_mono_ms = ax_sql_mono_ms() - 1; /* time flies */
+	conn->until_mono_ms = ax_sqlite_mono_ms() - 1; /* time flies */
 	assert_int_equal(tx->ops->user_count(tx, &n, err), AX_BUSY);
 	return AX_OK;
 }
@@ -475,12 +476,12 @@ static enum ax_status read_too_long(struct ax_tx *tx, void *arg, struct ax_err *
 static enum ax_status read_one_endless_thing(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	(void)tx;
-	struct ax_sql_conn *conn = arg;
-	conn->until_mono_ms = ax_sql_mono_ms() - 1;
-	int code = ax_sql_now(
+	struct ax_sqlite_conn *conn = arg;
+	conn->until_mono_ms = ax_sqlite_mono_ms() - 1;
+	int code = ax_sqlite_now(
 		conn, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n");
 	assert_int_equal(code & 0xff, SQLITE_INTERRUPT);
-	return ax_sql_fail(conn, err);
+	return ax_sqlite_fail(conn, err);
 }
 
 /* B213 */
@@ -598,7 +599,7 @@ static void test_a_bounded_file_is_full(void **state)
 	struct ax_err err;
 	fixture_open_sqlite(f);
 	fill(f, 1, 100);
-	assert_int_equal(ax_sql_now(&f->sqlite->conn, "PRAGMA max_page_count = 1"), SQLITE_OK); /* = as it is */
+	assert_int_equal(ax_sqlite_now(&f->sqlite->conn, "PRAGMA max_page_count = 1"), SQLITE_OK); /* = as it is */
 	int64_t gid = 101;
 	enum ax_status status;
 	while ((status = insert(f, gid, &err)) == AX_OK)
@@ -616,7 +617,7 @@ static void test_a_bounded_file_is_full(void **state)
 	assert_true(status == AX_OK || status == AX_FULL);
 	assert_int_equal(count(f), gid - 1);
 
-	assert_int_equal(ax_sql_now(&f->sqlite->conn, "PRAGMA max_page_count = 1000000"), SQLITE_OK);
+	assert_int_equal(ax_sqlite_now(&f->sqlite->conn, "PRAGMA max_page_count = 1000000"), SQLITE_OK);
 	assert_int_equal(insert(f, gid, &err), AX_OK);
 	assert_int_equal(count(f), gid);
 }

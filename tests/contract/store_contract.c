@@ -1120,6 +1120,31 @@ TX_TEST(test_run_pages)
 #undef PAGE
 }
 
+TX_TEST(test_a_page_looks_past_what_it_does_not_want)
+{
+	struct ax_run_filter f = { .kind = AX_KIND_SCHEDULE, .limit = 2, .scan_limit = 10000 };
+	struct ax_runs runs;
+	int64_t before;
+	for (int i = 1; i <= 1500; i++) {
+		struct ax_run run = plain_run(i, 1);
+		run.status = i % 500 == 1 ? AX_RUN_FAILED : AX_RUN_SUCCESS;
+		OK(run_insert, &run);
+	}
+	f.statuses = 1U << AX_RUN_FAILED;
+	OK(runs_page, &f, &runs, &before);
+	ASSERT_GIDS(runs, 1001, 501);
+	assert_int_equal(before, 501);
+	f.before_gid = before;
+	OK(runs_page, &f, &runs, &before);
+	ASSERT_GIDS(runs, 1);
+	assert_int_equal(before, 0);
+	f.before_gid = 0;
+	f.scan_limit = 700;
+	OK(runs_page, &f, &runs, &before);
+	ASSERT_GIDS(runs, 1001);
+	assert_int_equal(before, 801);
+}
+
 TX_TEST(test_runs_fired)
 {
 	static const struct {
@@ -2636,6 +2661,7 @@ int main(int argc, char **argv)
 		TEST(test_shards_are_purged_with_their_parent),
 		TEST(test_run_filters),
 		TEST(test_run_pages),
+		TEST(test_a_page_looks_past_what_it_does_not_want),
 		TEST(test_runs_fired),
 		TEST(test_attempts),
 		TEST(test_output),

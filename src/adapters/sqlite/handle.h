@@ -6,16 +6,16 @@
 #include "adapters/sqlite/conn.h"
 
 struct ax_sqlite {
-	struct ax_sql_conn conn;
+	struct ax_sqlite_conn conn;
 	char *path;
 	int lock_fd;
 };
 
 struct ax_sqlite_reader {
-	struct ax_sql_conn conn;
+	struct ax_sqlite_conn conn;
 };
 
-void ax_sql_use_as_writer(struct ax_sql_conn *conn);
-void ax_sql_use_as_reader(struct ax_sql_conn *conn);
+void ax_sqlite_use_as_writer(struct ax_sqlite_conn *conn);
+void ax_sqlite_use_as_reader(struct ax_sqlite_conn *conn);
 
 #endif

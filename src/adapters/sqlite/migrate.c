@@ -6,50 +6,33 @@
 #include "adapters/sqlite/conn.h"
 #include "base/err.h"
 
-static enum ax_status fail(struct ax_sql_conn *conn, struct ax_err *err)
+static enum ax_status fail(struct ax_sqlite_conn *conn, struct ax_err *err)
 {
-	ax_sql_fail(conn, err);
-	enum ax_status status = conn->doomed;
-	ax_sql_now(conn, "ROLLBACK");
+	ax_sqlite_fail(conn, err);
+	enum ax_status status = conn->sql.doomed;
+	ax_sqlite_now(conn, "ROLLBACK");
 	return status;
-}
-
-/* Compares one applied migration with ours of the same number. */
-static enum ax_status compare(const struct ax_sql_conn *conn, int number, const char *hash,
-	const struct ax_migration *migrations, int n, struct ax_err *err)
-{
-	int newest = n == 0 ? 0 : migrations[n - 1].number;
-	if (number > newest)
-		return ax_fail(err, AX_CONFLICT, "store",
-			"%s has schema version %d, this program knows version %d; use the newer program", conn->path,
-			number, newest);
-	for (int i = 0; i < n; i++) {
-		if (migrations[i].number == number && strcmp(migrations[i].hash, hash) == 0)
-			return AX_OK;
-	}
-	return ax_fail(err, AX_CONFLICT, "store",
-		"%s was made with another form of migration %d than this program has; use the program that made it",
-		conn->path, number);
 }
 
 /* The number of the last applied migration, when all that were applied are ours. */
 static enum ax_status read_applied(
-	struct ax_sql_conn *conn, const struct ax_migration *migrations, int n, int *ret_number, struct ax_err *err)
+	struct ax_sqlite_conn *conn, const struct ax_migration *migrations, int n, int *ret_number, struct ax_err *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	enum ax_status status = AX_OK;
 	int number = 0, code;
 	if (sqlite3_prepare_v2(conn->db, "SELECT number, hash FROM ax_migration ORDER BY number DESC", -1, &stmt,
 		    NULL) != SQLITE_OK)
-		return ax_sql_fail(conn, err);
+		return ax_sqlite_fail(conn, err);
 	while (status == AX_OK && (code = sqlite3_step(stmt)) != SQLITE_DONE) {
 		if (code != SQLITE_ROW) {
-			status = ax_sql_fail(conn, err);
+			status = ax_sqlite_fail(conn, err);
 			break;
 		}
 		int applied = sqlite3_column_int(stmt, 0);
 		number = AX_MAX(number, applied);
-		status = compare(conn, applied, (const char *)sqlite3_column_text(stmt, 1), migrations, n, err);
+		status = ax_migration_compare(
+			conn->path, applied, (const char *)sqlite3_column_text(stmt, 1), migrations, n, err);
 	}
 	sqlite3_finalize(stmt);
 	if (status == AX_OK)
@@ -57,7 +40,7 @@ static enum ax_status read_applied(
 	return status;
 }
 
-static int record(struct ax_sql_conn *conn, const struct ax_migration *migration)
+static int record(struct ax_sqlite_conn *conn, const struct ax_migration *migration)
 {
 	sqlite3_stmt *stmt = NULL;
 	int code = sqlite3_prepare_v2(conn->db,
@@ -73,21 +56,21 @@ static int record(struct ax_sql_conn *conn, const struct ax_migration *migration
 	return sqlite3_finalize(stmt);
 }
 
-static enum ax_status apply(struct ax_sql_conn *conn, const struct ax_migration *migration, struct ax_err *err)
+static enum ax_status apply(struct ax_sqlite_conn *conn, const struct ax_migration *migration, struct ax_err *err)
 {
-	if (ax_sql_now(conn, "BEGIN IMMEDIATE") != SQLITE_OK || ax_sql_now(conn, migration->sql) != SQLITE_OK ||
-		record(conn, migration) != SQLITE_OK || ax_sql_now(conn, "COMMIT") != SQLITE_OK)
+	if (ax_sqlite_now(conn, "BEGIN IMMEDIATE") != SQLITE_OK || ax_sqlite_now(conn, migration->sql) != SQLITE_OK ||
+		record(conn, migration) != SQLITE_OK || ax_sqlite_now(conn, "COMMIT") != SQLITE_OK)
 		return fail(conn, err);
 	return AX_OK;
 }
 
 enum ax_status ax_sqlite_migrate(
-	struct ax_sql_conn *conn, const struct ax_migration *migrations, int n, struct ax_err *err)
+	struct ax_sqlite_conn *conn, const struct ax_migration *migrations, int n, struct ax_err *err)
 {
-	if (ax_sql_now(conn,
+	if (ax_sqlite_now(conn,
 		    "CREATE TABLE IF NOT EXISTS ax_migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL,"
 		    " hash TEXT NOT NULL, time INTEGER NOT NULL) STRICT") != SQLITE_OK)
-		return ax_sql_fail(conn, err);
+		return ax_sqlite_fail(conn, err);
 	int applied;
 	enum ax_status status = read_applied(conn, migrations, n, &applied, err);
 	for (int i = 0; status == AX_OK && i < n; i++) {

@@ -107,7 +107,7 @@ static bool was_left_open(const char *path)
 	return file_size(wal) > 0;
 }
 
-static enum ax_status cannot_use(struct ax_sql_conn *conn, struct ax_err *err)
+static enum ax_status cannot_use(struct ax_sqlite_conn *conn, struct ax_err *err)
 {
 	int code = sqlite3_extended_errcode(conn->db) & 0xff;
 	if (code == SQLITE_NOTADB)
@@ -116,11 +116,12 @@ static enum ax_status cannot_use(struct ax_sql_conn *conn, struct ax_err *err)
 	if (code == SQLITE_CORRUPT)
 		return ax_fail(err, AX_BROKEN, "store", "%s is damaged (%s); restore it from a backup", conn->path,
 			sqlite3_errmsg(conn->db));
-	return ax_sql_fail(conn, err);
+	return ax_sqlite_fail(conn, err);
 }
 
-static enum ax_status connect(struct ax_sql_conn *conn, int flags, struct ax_err *err)
+static enum ax_status connect(struct ax_sqlite_conn *conn, int flags, struct ax_err *err)
 {
+	ax_sqlite_conn_init(conn);
 	int code = sqlite3_open_v2(conn->path, &conn->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	if (conn->db == NULL)
 		ax_die(__FILE__, __LINE__, "out of memory");
@@ -134,15 +135,15 @@ static enum ax_status connect(struct ax_sql_conn *conn, int flags, struct ax_err
 	/* Small caches: what falls out of them is still in the system's. */
 	const char *cache =
 		(flags & SQLITE_OPEN_READONLY) != 0 ? "PRAGMA cache_size = -2048" : "PRAGMA cache_size = -6144";
-	if (ax_sql_now(conn, "PRAGMA foreign_keys = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY") !=
+	if (ax_sqlite_now(conn, "PRAGMA foreign_keys = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY") !=
 			SQLITE_OK ||
-		ax_sql_now(conn, cache) != SQLITE_OK)
+		ax_sqlite_now(conn, cache) != SQLITE_OK)
 		return cannot_use(conn, err);
 	return AX_OK;
 }
 
 /* The first column of the first row as text, or "". */
-static enum ax_status ask(struct ax_sql_conn *conn, const char *question, char ret[256], struct ax_err *err)
+static enum ax_status ask(struct ax_sqlite_conn *conn, const char *question, char ret[256], struct ax_err *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	int code = sqlite3_prepare_v2(conn->db, question, -1, &stmt, NULL);
@@ -155,7 +156,7 @@ static enum ax_status ask(struct ax_sql_conn *conn, const char *question, char r
 	return status;
 }
 
-static enum ax_status set_writer(struct ax_sql_conn *conn, struct ax_err *err)
+static enum ax_status set_writer(struct ax_sqlite_conn *conn, struct ax_err *err)
 {
 	char mode[256];
 	enum ax_status status = ask(conn, "PRAGMA journal_mode = WAL", mode, err);
@@ -164,13 +165,13 @@ static enum ax_status set_writer(struct ax_sql_conn *conn, struct ax_err *err)
 	if (strcmp(mode, "wal") != 0)
 		return ax_fail(err, AX_UNAVAILABLE, "store",
 			"%s cannot have a write-ahead log here (network file system?); use a local disk", conn->path);
-	ax_sql_use_as_writer(conn);
-	return ax_sql_now(conn, "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864") == SQLITE_OK
+	ax_sqlite_use_as_writer(conn);
+	return ax_sqlite_now(conn, "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864") == SQLITE_OK
 		? AX_OK
 		: cannot_use(conn, err);
 }
 
-static enum ax_status check(struct ax_sql_conn *conn, struct ax_err *err)
+static enum ax_status check(struct ax_sqlite_conn *conn, struct ax_err *err)
 {
 	char verdict[256];
 	enum ax_status status = ask(conn, "PRAGMA quick_check(1)", verdict, err);
@@ -181,7 +182,7 @@ static enum ax_status check(struct ax_sql_conn *conn, struct ax_err *err)
 }
 
 /* Nobody wants AX's tables in the file of another program. */
-static enum ax_status check_owner(struct ax_sql_conn *conn, struct ax_err *err)
+static enum ax_status check_owner(struct ax_sqlite_conn *conn, struct ax_err *err)
 {
 	char foreign[256];
 	enum ax_status status = ask(conn,
@@ -196,7 +197,7 @@ static enum ax_status check_owner(struct ax_sql_conn *conn, struct ax_err *err)
 
 static enum ax_status open_writer(struct ax_sqlite *db, struct ax_err *err)
 {
-	struct ax_sql_conn *conn = &db->conn;
+	struct ax_sqlite_conn *conn = &db->conn;
 	enum ax_status status = take_lock(db->path, &db->lock_fd, err);
 	if (status == AX_OK)
 		status = make_file(db->path, err);
@@ -211,7 +212,7 @@ static enum ax_status open_writer(struct ax_sqlite *db, struct ax_err *err)
 	if (status == AX_OK && suspect)
 		status = check(conn, err);
 	if (status == AX_OK)
-		status = ax_sqlite_migrate(conn, ax_migrations, ax_migrations_n, err);
+		status = ax_sqlite_migrate(conn, ax_sqlite_migrations, ax_sqlite_migrations_n, err);
 	return status;
 }
 
@@ -243,7 +244,7 @@ void ax_sqlite_close(struct ax_sqlite *db)
 {
 	if (db == NULL)
 		return;
-	ax_sql_conn_done(&db->conn);
+	ax_sqlite_conn_done(&db->conn);
 	if (db->lock_fd >= 0)
 		close(db->lock_fd);
 	free(db->path);
@@ -256,7 +257,7 @@ enum ax_status ax_sqlite_reader_open(const struct ax_sqlite *db, struct ax_sqlit
 	reader->conn.path = db->path;
 	enum ax_status status = connect(&reader->conn, SQLITE_OPEN_READONLY, err);
 	if (status == AX_OK) {
-		ax_sql_use_as_reader(&reader->conn);
+		ax_sqlite_use_as_reader(&reader->conn);
 		*ret = reader;
 	} else {
 		ax_sqlite_reader_close(reader);
@@ -268,6 +269,6 @@ void ax_sqlite_reader_close(struct ax_sqlite_reader *reader)
 {
 	if (reader == NULL)
 		return;
-	ax_sql_conn_done(&reader->conn);
+	ax_sqlite_conn_done(&reader->conn);
 	free(reader);
 }

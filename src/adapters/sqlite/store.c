@@ -13,31 +13,7 @@ enum {
 	READER_CHECK_STEPS = 1000, /* instructions of SQLite's machine between two looks at the clock */
 };
 
-static const struct ax_tx_ops ops = {
-#define OP(op) .op = ax_sqlite_##op,
-	AX_TX_OPS(OP)
-#undef OP
-};
-
-static enum ax_status exec(struct ax_sql_conn *conn, enum ax_sql_id id, struct ax_err *err)
-{
-	sqlite3_stmt *stmt;
-	bool more;
-	enum ax_status status = ax_sql_begin(conn, id, NULL, NONE, &stmt, err);
-	return status == AX_OK ? ax_sql_next(conn, stmt, &more, err) : status;
-}
-
-static enum ax_status call(struct ax_sql_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
-{
-	struct ax_sql_tx tx = { .tx = { &ops, arena }, .conn = conn };
-	conn->doomed = AX_OK;
-	conn->in_transaction = true;
-	enum ax_status status = fn(&tx.tx, arg, err);
-	conn->in_transaction = false;
-	return status == AX_OK ? conn->doomed : status;
-}
-
-static enum ax_status has_failed(struct ax_sql_conn *conn, struct ax_err *err)
+static enum ax_status has_failed(struct ax_sqlite_conn *conn, struct ax_err *err)
 {
 	return ax_fail(err, AX_UNAVAILABLE, "",
 		"the disk under %s failed to write; look at it, then start the server again", conn->path);
@@ -45,7 +21,7 @@ static enum ax_status has_failed(struct ax_sql_conn *conn, struct ax_err *err)
 
 /* checkpoints */
 
-static void tell(struct ax_sql_conn *conn, enum ax_log_level level, const char *event, int code)
+static void tell(struct ax_sqlite_conn *conn, enum ax_log_level level, const char *event, int code)
 {
 	if (conn->log == NULL)
 		return;
@@ -56,7 +32,7 @@ static void tell(struct ax_sql_conn *conn, enum ax_log_level level, const char *
 	ax_buf_done(&fields);
 }
 
-static void checkpoint(struct ax_sql_conn *conn)
+static void checkpoint(struct ax_sqlite_conn *conn)
 {
 	int pages = 0, moved = 0;
 	/* Passive waits for nobody, so readers that overlap for ever could keep the WAL growing for ever. */
@@ -78,34 +54,34 @@ static void checkpoint(struct ax_sql_conn *conn)
 static int count_pages(void *arg, sqlite3 *db, const char *name, int pages)
 {
 	(void)db, (void)name;
-	((struct ax_sql_conn *)arg)->wal_pages = pages;
+	((struct ax_sqlite_conn *)arg)->wal_pages = pages;
 	return SQLITE_OK;
 }
 
 void ax_sqlite_idle(struct ax_sqlite *db)
 {
-	struct ax_sql_conn *conn = &db->conn;
+	struct ax_sqlite_conn *conn = &db->conn;
 	if (!conn->in_batch && !conn->failed && conn->wal_pages >= IDLE_PAGES)
 		checkpoint(conn);
 }
 
 /* the writer */
 
-static bool is_rolled_back(struct ax_sql_conn *conn)
+static bool is_rolled_back(struct ax_sqlite_conn *conn)
 {
 	return sqlite3_get_autocommit(conn->db) != 0;
 }
 
-static void roll_back(struct ax_sql_conn *conn)
+static void roll_back(struct ax_sqlite_conn *conn)
 {
 	struct ax_err ignored;
 	if (!is_rolled_back(conn))
-		exec(conn, AX_SQL_ROLLBACK, &ignored);
+		ax_sqlite_control(conn, AX_SQLITE_ROLLBACK, &ignored);
 }
 
-static enum ax_status commit(struct ax_sql_conn *conn, struct ax_err *err)
+static enum ax_status commit(struct ax_sqlite_conn *conn, struct ax_err *err)
 {
-	enum ax_status status = exec(conn, AX_SQL_COMMIT, err);
+	enum ax_status status = ax_sqlite_control(conn, AX_SQLITE_COMMIT, err);
 	if (status != AX_OK) {
 		roll_back(conn);
 		if (status == AX_UNAVAILABLE) {
@@ -122,12 +98,12 @@ static enum ax_status commit(struct ax_sql_conn *conn, struct ax_err *err)
 }
 
 static enum ax_status run_alone(
-	struct ax_sql_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
+	struct ax_sqlite_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
 {
-	enum ax_status status = exec(conn, AX_SQL_BEGIN, err);
+	enum ax_status status = ax_sqlite_control(conn, AX_SQLITE_BEGIN, err);
 	if (status != AX_OK)
 		return status;
-	status = call(conn, arena, fn, arg, err);
+	status = ax_sql_call(&conn->sql, arena, fn, arg, err);
 	if (status == AX_OK)
 		return commit(conn, err);
 	roll_back(conn);
@@ -135,28 +111,28 @@ static enum ax_status run_alone(
 }
 
 /* Keeps the member's changes or undoes them; false when that failed and only undoing the whole batch is left. */
-static bool end_member(struct ax_sql_conn *conn, bool keep, struct ax_err *err)
+static bool end_member(struct ax_sqlite_conn *conn, bool keep, struct ax_err *err)
 {
 	if (is_rolled_back(conn))
 		return false; /* some failures (disk full, I/O) make SQLite undo everything */
-	if (!keep && exec(conn, AX_SQL_MEMBER_ROLLBACK, err) != AX_OK)
+	if (!keep && ax_sqlite_control(conn, AX_SQLITE_MEMBER_ROLLBACK, err) != AX_OK)
 		return false;
-	return exec(conn, AX_SQL_MEMBER_COMMIT, err) == AX_OK;
+	return ax_sqlite_control(conn, AX_SQLITE_MEMBER_COMMIT, err) == AX_OK;
 }
 
 static enum ax_status run_as_member(
-	struct ax_sql_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
+	struct ax_sqlite_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
 {
 	if (conn->batch_lost != AX_OK)
 		return ax_fail(err, conn->batch_lost, "", "an earlier failure undid the whole batch");
-	enum ax_status status = exec(conn, AX_SQL_MEMBER_BEGIN, err);
+	enum ax_status status = ax_sqlite_control(conn, AX_SQLITE_MEMBER_BEGIN, err);
 	if (status != AX_OK)
 		return status;
-	status = call(conn, arena, fn, arg, err);
+	status = ax_sql_call(&conn->sql, arena, fn, arg, err);
 	struct ax_err why;
 	if (!end_member(conn, status == AX_OK, &why)) {
 		roll_back(conn);
-		conn->batch_lost = conn->doomed != AX_OK ? conn->doomed : AX_UNAVAILABLE;
+		conn->batch_lost = conn->sql.doomed != AX_OK ? conn->sql.doomed : AX_UNAVAILABLE;
 		if (status == AX_OK)
 			status = ax_fail(err, conn->batch_lost, "", "%s", why.msg);
 	}
@@ -166,8 +142,8 @@ static enum ax_status run_as_member(
 static enum ax_status run_writer(
 	struct ax_store *port, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
 {
-	struct ax_sql_conn *conn = (struct ax_sql_conn *)(void *)port;
-	AX_ASSERT(!conn->in_transaction);
+	struct ax_sqlite_conn *conn = (struct ax_sqlite_conn *)(void *)port;
+	AX_ASSERT(!conn->sql.in_transaction);
 	if (conn->failed)
 		return has_failed(conn, err);
 	return conn->in_batch ? run_as_member(conn, arena, fn, arg, err) : run_alone(conn, arena, fn, arg, err);
@@ -175,11 +151,11 @@ static enum ax_status run_writer(
 
 enum ax_status ax_sqlite_batch_begin(struct ax_sqlite *db, struct ax_err *err)
 {
-	struct ax_sql_conn *conn = &db->conn;
-	AX_ASSERT(!conn->in_transaction && !conn->in_batch);
+	struct ax_sqlite_conn *conn = &db->conn;
+	AX_ASSERT(!conn->sql.in_transaction && !conn->in_batch);
 	if (conn->failed)
 		return has_failed(conn, err);
-	enum ax_status status = exec(conn, AX_SQL_BEGIN, err);
+	enum ax_status status = ax_sqlite_control(conn, AX_SQLITE_BEGIN, err);
 	conn->in_batch = status == AX_OK;
 	conn->batch_lost = AX_OK;
 	return status;
@@ -187,8 +163,8 @@ enum ax_status ax_sqlite_batch_begin(struct ax_sqlite *db, struct ax_err *err)
 
 enum ax_status ax_sqlite_batch_commit(struct ax_sqlite *db, struct ax_err *err)
 {
-	struct ax_sql_conn *conn = &db->conn;
-	AX_ASSERT(!conn->in_transaction && conn->in_batch);
+	struct ax_sqlite_conn *conn = &db->conn;
+	AX_ASSERT(!conn->sql.in_transaction && conn->in_batch);
 	conn->in_batch = false;
 	if (conn->batch_lost != AX_OK)
 		return ax_fail(err, conn->batch_lost, "", "a failure of one member undid the whole batch");
@@ -199,20 +175,20 @@ enum ax_status ax_sqlite_batch_commit(struct ax_sqlite *db, struct ax_err *err)
 
 static int is_out_of_time(void *arg)
 {
-	return ax_sql_mono_ms() > ((struct ax_sql_conn *)arg)->until_mono_ms;
+	return ax_sqlite_mono_ms() > ((struct ax_sqlite_conn *)arg)->until_mono_ms;
 }
 
 static enum ax_status run_reader(
 	struct ax_store *port, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
 {
-	struct ax_sql_conn *conn = (struct ax_sql_conn *)(void *)port;
-	AX_ASSERT(!conn->in_transaction);
+	struct ax_sqlite_conn *conn = (struct ax_sqlite_conn *)(void *)port;
+	AX_ASSERT(!conn->sql.in_transaction);
 	conn->until_mono_ms = INT64_MAX;
-	enum ax_status status = exec(conn, AX_SQL_BEGIN_READ, err);
+	enum ax_status status = ax_sqlite_control(conn, AX_SQLITE_BEGIN_READ, err);
 	if (status != AX_OK)
 		return status;
-	conn->until_mono_ms = ax_sql_mono_ms() + READ_TIME_MS;
-	status = call(conn, arena, fn, arg, err);
+	conn->until_mono_ms = ax_sqlite_mono_ms() + READ_TIME_MS;
+	status = ax_sql_call(&conn->sql, arena, fn, arg, err);
 	conn->until_mono_ms = INT64_MAX;
 	roll_back(conn);
 	return status;
@@ -220,17 +196,17 @@ static enum ax_status run_reader(
 
 static const struct ax_store_ops writer_ops = { run_writer }, reader_ops = { run_reader };
 
-void ax_sql_use_as_writer(struct ax_sql_conn *conn)
+void ax_sqlite_use_as_writer(struct ax_sqlite_conn *conn)
 {
-	conn->port.ops = &writer_ops;
+	conn->sql.port.ops = &writer_ops;
 	conn->checkpoint_pages = WAL_PAGES;
 	sqlite3_wal_autocheckpoint(conn->db, 0);
 	sqlite3_wal_hook(conn->db, count_pages, conn);
 }
 
-void ax_sql_use_as_reader(struct ax_sql_conn *conn)
+void ax_sqlite_use_as_reader(struct ax_sqlite_conn *conn)
 {
-	conn->port.ops = &reader_ops;
+	conn->sql.port.ops = &reader_ops;
 	conn->reader = true;
 	conn->until_mono_ms = INT64_MAX;
 	sqlite3_progress_handler(conn->db, READER_CHECK_STEPS, is_out_of_time, conn);
@@ -238,10 +214,10 @@ void ax_sql_use_as_reader(struct ax_sql_conn *conn)
 
 struct ax_store *ax_sqlite_store(struct ax_sqlite *db)
 {
-	return &db->conn.port;
+	return &db->conn.sql.port;
 }
 
 struct ax_store *ax_sqlite_reader_store(struct ax_sqlite_reader *reader)
 {
-	return &reader->conn.port;
+	return &reader->conn.sql.port;
 }

@@ -2,36 +2,36 @@
 
 #include <string.h>
 
-#include "adapters/sqlite/conn.h"
+#include "adapters/sql/sql.h"
 #include "base/err.h"
 #include "port/filter.h"
 
 /* channels */
 
-enum ax_status ax_sqlite_channel_insert(
+enum ax_status ax_sql_channel_insert(
 	struct ax_tx *tx, const struct ax_channel *channel, int64_t *ret_id, struct ax_err *err)
 {
 	return ax_sql_insert_next(tx, AX_SQL_CHANNEL_INSERT, channel, ret_id, err);
 }
 
-enum ax_status ax_sqlite_channel_get(struct ax_tx *tx, int64_t id, struct ax_channel *ret_channel, struct ax_err *err)
+enum ax_status ax_sql_channel_get(struct ax_tx *tx, int64_t id, struct ax_channel *ret_channel, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_CHANNEL_GET, ARGS(NUM(id)), ret_channel, err);
 }
 
-enum ax_status ax_sqlite_channel_update(
+enum ax_status ax_sql_channel_update(
 	struct ax_tx *tx, const struct ax_channel *channel, int64_t old_version, struct ax_err *err)
 {
 	return ax_sql_change(tx, AX_SQL_CHANNEL_UPDATE, channel, ARGS(NUM(old_version)), AX_SQL_CHANNEL_EXISTS,
 		ARGS(NUM(channel->id)), err);
 }
 
-enum ax_status ax_sqlite_channel_delete(struct ax_tx *tx, int64_t id, struct ax_err *err)
+enum ax_status ax_sql_channel_delete(struct ax_tx *tx, int64_t id, struct ax_err *err)
 {
 	return ax_sql_change_any(tx, AX_SQL_CHANNEL_DELETE, NULL, ARGS(NUM(id)), err);
 }
 
-enum ax_status ax_sqlite_channels(struct ax_tx *tx, struct ax_channels *ret_channels, struct ax_err *err)
+enum ax_status ax_sql_channels(struct ax_tx *tx, struct ax_channels *ret_channels, struct ax_err *err)
 {
 	struct ax_rows rows;
 	enum ax_status status = ax_sql_list(tx, AX_SQL_CHANNELS, NONE, &rows, err);
@@ -40,25 +40,23 @@ enum ax_status ax_sqlite_channels(struct ax_tx *tx, struct ax_channels *ret_chan
 
 /* alerts */
 
-enum ax_status ax_sqlite_alert_insert(
-	struct ax_tx *tx, const struct ax_alert *alert, int64_t *ret_id, struct ax_err *err)
+enum ax_status ax_sql_alert_insert(struct ax_tx *tx, const struct ax_alert *alert, int64_t *ret_id, struct ax_err *err)
 {
 	return ax_sql_insert_next(tx, AX_SQL_ALERT_INSERT, alert, ret_id, err);
 }
 
-enum ax_status ax_sqlite_alert_get(struct ax_tx *tx, int64_t id, struct ax_alert *ret_alert, struct ax_err *err)
+enum ax_status ax_sql_alert_get(struct ax_tx *tx, int64_t id, struct ax_alert *ret_alert, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_ALERT_GET, ARGS(NUM(id)), ret_alert, err);
 }
 
-enum ax_status ax_sqlite_alert_find(struct ax_tx *tx, enum ax_alert_rule rule, const char *group_key,
-	const char *episode, struct ax_alert *ret_alert, struct ax_err *err)
+enum ax_status ax_sql_alert_find(struct ax_tx *tx, enum ax_alert_rule rule, const char *group_key, const char *episode,
+	struct ax_alert *ret_alert, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_ALERT_FIND, ARGS(NUM(rule), TXT(group_key), TXT(episode)), ret_alert, err);
 }
 
-enum ax_status ax_sqlite_alert_update(
-	struct ax_tx *tx, const struct ax_alert *alert, int64_t old_rev, struct ax_err *err)
+enum ax_status ax_sql_alert_update(struct ax_tx *tx, const struct ax_alert *alert, int64_t old_rev, struct ax_err *err)
 {
 	struct ax_alert row = *alert;
 	row.rev = old_rev + 1;
@@ -74,69 +72,63 @@ static enum ax_status list_alerts(
 	return AX_SQL_GIVE(status, rows, ret);
 }
 
-enum ax_status ax_sqlite_alerts_open(struct ax_tx *tx, enum ax_alert_rule rule, int64_t after_id, int limit,
+enum ax_status ax_sql_alerts_open(struct ax_tx *tx, enum ax_alert_rule rule, int64_t after_id, int limit,
 	struct ax_alerts *ret_alerts, struct ax_err *err)
 {
 	return list_alerts(tx, AX_SQL_ALERTS_OPEN, ARGS(NUM(rule), NUM(after_id), LIM(limit)), ret_alerts, err);
 }
 
-enum ax_status ax_sqlite_alerts_of_task(
+enum ax_status ax_sql_alerts_of_task(
 	struct ax_tx *tx, int64_t task_id, int limit, struct ax_alerts *ret_alerts, struct ax_err *err)
 {
 	return list_alerts(tx, AX_SQL_ALERTS_OF_TASK, ARGS(NUM(task_id), LIM(limit)), ret_alerts, err);
 }
 
-enum ax_status ax_sqlite_alerts_untold(
+enum ax_status ax_sql_alerts_untold(
 	struct ax_tx *tx, int64_t until, int limit, struct ax_alerts *ret_alerts, struct ax_err *err)
 {
 	return list_alerts(tx, AX_SQL_ALERTS_UNTOLD, ARGS(NUM(until), LIM(limit)), ret_alerts, err);
 }
 
-enum ax_status ax_sqlite_alerts_page(struct ax_tx *tx, const struct ax_alert_filter *f, struct ax_alerts *ret_alerts,
+enum ax_status ax_sql_alerts_page(struct ax_tx *tx, const struct ax_alert_filter *f, struct ax_alerts *ret_alerts,
 	int64_t *ret_before, struct ax_err *err)
 {
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
-	struct ax_rows rows = { 0 };
+	struct ax_sql_page page =
+		ax_sql_page(tx, &ax_alert_row, f->limit, f->scan_limit, f->before_id == 0 ? INT64_MAX : f->before_id);
 	struct ax_alert alert;
-	int64_t before = f->before_id == 0 ? INT64_MAX : f->before_id;
-	int looked = 0;
-	sqlite3_stmt *stmt;
-	enum ax_status status = ax_sql_begin(conn, AX_SQL_ALERTS_PAGE, NULL, ARGS(NUM(before)), &stmt, err);
-	for (bool found; status == AX_OK; looked++) {
-		status = ax_sql_next(conn, stmt, &found, err);
-		if (status != AX_OK)
-			break;
-		if (!found || rows.n >= f->limit || looked >= f->scan_limit) {
-			*ret_before = found ? before : 0;
-			ax_sql_end(stmt);
-			break;
+	enum ax_status status = AX_OK;
+	while (status == AX_OK && ax_sql_page_goes_on(&page)) {
+		status = ax_sql_begin(conn, AX_SQL_ALERTS_PAGE, ARGS(NUM(page.at), NUM(page.step)), &page.cursor, err);
+		while (status == AX_OK && (status = ax_sql_page_next(&page, &alert, err)) == AX_OK && page.found) {
+			page.at = alert.id;
+			if (ax_alert_matches(f, &alert))
+				ax_sql_page_take(&page, &alert);
 		}
-		ax_sql_read(stmt, &ax_alert_row, NULL, &alert);
-		before = alert.id;
-		if (ax_alert_matches(f, &alert))
-			ax_row_copy(&ax_alert_row, tx->arena, &alert, ax_rows_add(&rows, tx->arena, &ax_alert_row));
 	}
-	return AX_SQL_GIVE(status, rows, ret_alerts);
+	if (status == AX_OK)
+		*ret_before = page.ended ? 0 : page.at;
+	return AX_SQL_GIVE(status, page.rows, ret_alerts);
 }
 
-enum ax_status ax_sqlite_alert_counts(struct ax_tx *tx, int64_t *ret_by_rule, struct ax_err *err)
+enum ax_status ax_sql_alert_counts(struct ax_tx *tx, int64_t *ret_by_rule, struct ax_err *err)
 {
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
-	sqlite3_stmt *stmt;
+	struct ax_sql_cursor *cursor;
 	memset(ret_by_rule, 0, 32 * sizeof(*ret_by_rule));
-	enum ax_status status = ax_sql_begin(conn, AX_SQL_ALERT_COUNTS, NULL, NONE, &stmt, err);
+	enum ax_status status = ax_sql_begin(conn, AX_SQL_ALERT_COUNTS, NONE, &cursor, err);
 	for (bool found = true; status == AX_OK && found;) {
-		status = ax_sql_next(conn, stmt, &found, err);
+		status = ax_sql_next(conn, cursor, &found, err);
 		if (status != AX_OK || !found)
 			break;
-		int64_t rule = sqlite3_column_int64(stmt, 0);
+		int64_t rule = conn->driver->number(cursor, 0);
 		if (rule >= 0 && rule < AX_ALERT_RULES)
-			ret_by_rule[rule] = sqlite3_column_int64(stmt, 1);
+			ret_by_rule[rule] = conn->driver->number(cursor, 1);
 	}
 	return status;
 }
 
-enum ax_status ax_sqlite_alerts_purge(struct ax_tx *tx, int64_t before, int limit, int *ret_deleted, struct ax_err *err)
+enum ax_status ax_sql_alerts_purge(struct ax_tx *tx, int64_t before, int limit, int *ret_deleted, struct ax_err *err)
 {
 	enum ax_status status = ax_sql_exec(tx, AX_SQL_ALERTS_PURGE_TESTS, NULL, ARGS(NUM(before)), err);
 	int n = 0;
@@ -156,19 +148,18 @@ enum ax_status ax_sqlite_alerts_purge(struct ax_tx *tx, int64_t before, int limi
 
 /* the outbox */
 
-enum ax_status ax_sqlite_delivery_insert(
+enum ax_status ax_sql_delivery_insert(
 	struct ax_tx *tx, const struct ax_delivery *delivery, int64_t *ret_id, struct ax_err *err)
 {
 	return ax_sql_insert_next(tx, AX_SQL_DELIVERY_INSERT, delivery, ret_id, err);
 }
 
-enum ax_status ax_sqlite_delivery_get(
-	struct ax_tx *tx, int64_t id, struct ax_delivery *ret_delivery, struct ax_err *err)
+enum ax_status ax_sql_delivery_get(struct ax_tx *tx, int64_t id, struct ax_delivery *ret_delivery, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_DELIVERY_GET, ARGS(NUM(id)), ret_delivery, err);
 }
 
-enum ax_status ax_sqlite_delivery_update(
+enum ax_status ax_sql_delivery_update(
 	struct ax_tx *tx, const struct ax_delivery *delivery, int64_t old_rev, struct ax_err *err)
 {
 	struct ax_delivery row = *delivery;
@@ -185,32 +176,32 @@ static enum ax_status list_deliveries(struct ax_tx *tx, enum ax_sql_id id, const
 	return AX_SQL_GIVE(status, rows, ret);
 }
 
-enum ax_status ax_sqlite_deliveries_due(struct ax_tx *tx, int64_t channel_id, int64_t until, int limit,
+enum ax_status ax_sql_deliveries_due(struct ax_tx *tx, int64_t channel_id, int64_t until, int limit,
 	struct ax_deliveries *ret_deliveries, struct ax_err *err)
 {
 	return list_deliveries(
 		tx, AX_SQL_DELIVERIES_DUE, ARGS(NUM(channel_id), NUM(until), LIM(limit)), ret_deliveries, err);
 }
 
-enum ax_status ax_sqlite_deliveries_release(struct ax_tx *tx, int64_t server, struct ax_err *err)
+enum ax_status ax_sql_deliveries_release(struct ax_tx *tx, int64_t server, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_DELIVERIES_RELEASE, NULL, ARGS(NUM(server)), err);
 }
 
-enum ax_status ax_sqlite_deliveries_of_alert(
+enum ax_status ax_sql_deliveries_of_alert(
 	struct ax_tx *tx, int64_t alert_id, int limit, struct ax_deliveries *ret_deliveries, struct ax_err *err)
 {
 	return list_deliveries(tx, AX_SQL_DELIVERIES_OF_ALERT, ARGS(NUM(alert_id), LIM(limit)), ret_deliveries, err);
 }
 
-enum ax_status ax_sqlite_deliveries_of_channel(struct ax_tx *tx, int64_t channel_id, int64_t before_id, int limit,
+enum ax_status ax_sql_deliveries_of_channel(struct ax_tx *tx, int64_t channel_id, int64_t before_id, int limit,
 	struct ax_deliveries *ret_deliveries, struct ax_err *err)
 {
 	return list_deliveries(tx, AX_SQL_DELIVERIES_OF_CHANNEL, ARGS(NUM(channel_id), BEFORE(before_id), LIM(limit)),
 		ret_deliveries, err);
 }
 
-enum ax_status ax_sqlite_deliveries_pending(struct ax_tx *tx, int64_t *ret_n, struct ax_err *err)
+enum ax_status ax_sql_deliveries_pending(struct ax_tx *tx, int64_t *ret_n, struct ax_err *err)
 {
 	return ax_sql_numbers(tx, AX_SQL_DELIVERIES_PENDING, NONE, ret_n, 1, err);
 }

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "adapters/sqlite/conn.h"
+#include "adapters/sql/sql.h"
 #include "base/err.h"
 #include "port/filter.h"
 
@@ -16,47 +16,47 @@ static enum ax_status list_failures(
 	return AX_SQL_GIVE(status, rows, ret);
 }
 
-enum ax_status ax_sqlite_failure_insert(struct ax_tx *tx, const struct ax_failure *failure, struct ax_err *err)
+enum ax_status ax_sql_failure_insert(struct ax_tx *tx, const struct ax_failure *failure, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_FAILURE_INSERT, failure, NONE, err);
 }
 
-enum ax_status ax_sqlite_failure_get(struct ax_tx *tx, int64_t gid, struct ax_failure *ret_failure, struct ax_err *err)
+enum ax_status ax_sql_failure_get(struct ax_tx *tx, int64_t gid, struct ax_failure *ret_failure, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_FAILURE_GET, ARGS(NUM(gid)), ret_failure, err);
 }
 
-enum ax_status ax_sqlite_failures_unfolded(
+enum ax_status ax_sql_failures_unfolded(
 	struct ax_tx *tx, int limit, struct ax_failures *ret_failures, struct ax_err *err)
 {
 	return list_failures(tx, AX_SQL_FAILURES_UNFOLDED, ARGS(LIM(limit)), ret_failures, err);
 }
 
-enum ax_status ax_sqlite_failure_set_folded(struct ax_tx *tx, int64_t gid, struct ax_err *err)
+enum ax_status ax_sql_failure_set_folded(struct ax_tx *tx, int64_t gid, struct ax_err *err)
 {
 	return ax_sql_change_any(tx, AX_SQL_FAILURE_SET_FOLDED, NULL, ARGS(NUM(gid)), err);
 }
 
-enum ax_status ax_sqlite_failure_set_rerun(struct ax_tx *tx, int64_t gid, int64_t rerun_gid, struct ax_err *err)
+enum ax_status ax_sql_failure_set_rerun(struct ax_tx *tx, int64_t gid, int64_t rerun_gid, struct ax_err *err)
 {
 	return ax_sql_change_any(tx, AX_SQL_FAILURE_SET_RERUN, NULL, ARGS(NUM(gid), NUM(rerun_gid)), err);
 }
 
-enum ax_status ax_sqlite_failures_of_group(struct ax_tx *tx, const char *group_key, int64_t fingerprint,
+enum ax_status ax_sql_failures_of_group(struct ax_tx *tx, const char *group_key, int64_t fingerprint,
 	int64_t before_gid, int limit, struct ax_failures *ret_failures, struct ax_err *err)
 {
 	return list_failures(tx, AX_SQL_FAILURES_OF_GROUP,
 		ARGS(TXT(group_key), NUM(fingerprint), BEFORE(before_gid), LIM(limit)), ret_failures, err);
 }
 
-enum ax_status ax_sqlite_failures_to_rerun(struct ax_tx *tx, const char *group_key, int64_t fingerprint, int limit,
+enum ax_status ax_sql_failures_to_rerun(struct ax_tx *tx, const char *group_key, int64_t fingerprint, int limit,
 	struct ax_failures *ret_failures, struct ax_err *err)
 {
 	return list_failures(
 		tx, AX_SQL_FAILURES_TO_RERUN, ARGS(TXT(group_key), NUM(fingerprint), LIM(limit)), ret_failures, err);
 }
 
-enum ax_status ax_sqlite_failures_to_rerun_count(
+enum ax_status ax_sql_failures_to_rerun_count(
 	struct ax_tx *tx, const char *group_key, int64_t fingerprint, int limit, int64_t *ret_n, struct ax_err *err)
 {
 	return ax_sql_numbers(
@@ -65,27 +65,27 @@ enum ax_status ax_sqlite_failures_to_rerun_count(
 
 /* groups */
 
-enum ax_status ax_sqlite_failure_group_insert(
+enum ax_status ax_sql_failure_group_insert(
 	struct ax_tx *tx, const struct ax_failure_group *group, int64_t *ret_id, struct ax_err *err)
 {
 	return ax_sql_insert_next(tx, AX_SQL_FAILURE_GROUP_INSERT, group, ret_id, err);
 }
 
-enum ax_status ax_sqlite_failure_group_get(
+enum ax_status ax_sql_failure_group_get(
 	struct ax_tx *tx, int64_t id, bool for_update, struct ax_failure_group *ret_group, struct ax_err *err)
 {
-	(void)for_update;
-	return ax_sql_get(tx, AX_SQL_FAILURE_GROUP_GET, ARGS(NUM(id)), ret_group, err);
+	return ax_sql_get(tx, for_update ? AX_SQL_FAILURE_GROUP_GET_LOCK : AX_SQL_FAILURE_GROUP_GET, ARGS(NUM(id)),
+		ret_group, err);
 }
 
-enum ax_status ax_sqlite_failure_group_find(struct ax_tx *tx, const char *group_key, int64_t fingerprint,
-	bool for_update, struct ax_failure_group *ret_group, struct ax_err *err)
+enum ax_status ax_sql_failure_group_find(struct ax_tx *tx, const char *group_key, int64_t fingerprint, bool for_update,
+	struct ax_failure_group *ret_group, struct ax_err *err)
 {
-	(void)for_update;
-	return ax_sql_get(tx, AX_SQL_FAILURE_GROUP_FIND, ARGS(TXT(group_key), NUM(fingerprint)), ret_group, err);
+	return ax_sql_get(tx, for_update ? AX_SQL_FAILURE_GROUP_FIND_LOCK : AX_SQL_FAILURE_GROUP_FIND,
+		ARGS(TXT(group_key), NUM(fingerprint)), ret_group, err);
 }
 
-enum ax_status ax_sqlite_failure_group_update(
+enum ax_status ax_sql_failure_group_update(
 	struct ax_tx *tx, const struct ax_failure_group *group, int64_t old_rev, struct ax_err *err)
 {
 	struct ax_failure_group row = *group;
@@ -94,7 +94,7 @@ enum ax_status ax_sqlite_failure_group_update(
 		ARGS(NUM(group->id)), err);
 }
 
-enum ax_status ax_sqlite_failure_group_delete(struct ax_tx *tx, int64_t id, struct ax_err *err)
+enum ax_status ax_sql_failure_group_delete(struct ax_tx *tx, int64_t id, struct ax_err *err)
 {
 	enum ax_status status = ax_sql_change_any(tx, AX_SQL_FAILURE_GROUP_DELETE, NULL, ARGS(NUM(id)), err);
 	if (status == AX_OK)
@@ -120,42 +120,39 @@ static enum ax_status spreads_to(struct ax_tx *tx, const struct ax_failure_filte
 	return status;
 }
 
-enum ax_status ax_sqlite_failure_groups_page(struct ax_tx *tx, const struct ax_failure_filter *f,
+enum ax_status ax_sql_failure_groups_page(struct ax_tx *tx, const struct ax_failure_filter *f,
 	struct ax_failure_groups *ret_groups, int64_t *ret_before_time, int64_t *ret_before_id, struct ax_err *err)
 {
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
-	struct ax_rows rows = { 0 };
-	struct ax_failure_group group;
 	bool first = f->before_time == 0 && f->before_id == 0;
-	int64_t time = first ? INT64_MAX : f->before_time, id = first ? INT64_MAX : f->before_id;
-	int looked = 0;
-	sqlite3_stmt *stmt;
-	enum ax_status status =
-		ax_sql_begin(conn, AX_SQL_FAILURE_GROUPS_PAGE, NULL, ARGS(NUM(time), NUM(id)), &stmt, err);
-	for (bool found, wanted; status == AX_OK; looked++) {
-		status = ax_sql_next(conn, stmt, &found, err);
-		if (status != AX_OK)
-			break;
-		if (!found || rows.n >= f->limit || looked >= f->scan_limit) {
-			*ret_before_time = found ? time : 0;
-			*ret_before_id = found ? id : 0;
-			ax_sql_end(stmt);
-			break;
+	struct ax_sql_page page =
+		ax_sql_page(tx, &ax_failure_group_row, f->limit, f->scan_limit, first ? INT64_MAX : f->before_id);
+	int64_t time = first ? INT64_MAX : f->before_time;
+	struct ax_failure_group group;
+	enum ax_status status = AX_OK;
+	while (status == AX_OK && ax_sql_page_goes_on(&page)) {
+		status = ax_sql_begin(conn, AX_SQL_FAILURE_GROUPS_PAGE, ARGS(NUM(time), NUM(page.at), NUM(page.step)),
+			&page.cursor, err);
+		while (status == AX_OK && (status = ax_sql_page_next(&page, &group, err)) == AX_OK && page.found) {
+			time = group.last_seen_time;
+			page.at = group.id;
+			bool wanted = ax_failure_matches(f, &group);
+			if (wanted && (f->task_id != 0 || f->worker != NULL))
+				status = spreads_to(tx, f, &group, &wanted, err);
+			if (status != AX_OK)
+				conn->driver->end(page.cursor);
+			else if (wanted)
+				ax_sql_page_take(&page, &group);
 		}
-		ax_sql_read(stmt, &ax_failure_group_row, NULL, &group);
-		time = group.last_seen_time;
-		id = group.id;
-		wanted = ax_failure_matches(f, &group);
-		if (wanted && (f->task_id != 0 || f->worker != NULL))
-			status = spreads_to(tx, f, &group, &wanted, err);
-		if (status == AX_OK && wanted)
-			ax_row_copy(&ax_failure_group_row, tx->arena, &group,
-				ax_rows_add(&rows, tx->arena, &ax_failure_group_row));
 	}
-	return AX_SQL_GIVE(status, rows, ret_groups);
+	if (status == AX_OK) {
+		*ret_before_time = page.ended ? 0 : time;
+		*ret_before_id = page.ended ? 0 : page.at;
+	}
+	return AX_SQL_GIVE(status, page.rows, ret_groups);
 }
 
-enum ax_status ax_sqlite_failure_groups_alike(
+enum ax_status ax_sql_failure_groups_alike(
 	struct ax_tx *tx, int64_t fingerprint, int limit, struct ax_failure_groups *ret_groups, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -164,7 +161,7 @@ enum ax_status ax_sqlite_failure_groups_alike(
 	return AX_SQL_GIVE(status, rows, ret_groups);
 }
 
-enum ax_status ax_sqlite_failure_groups_old(struct ax_tx *tx, bool resolved, int64_t seen_before, int limit,
+enum ax_status ax_sql_failure_groups_old(struct ax_tx *tx, bool resolved, int64_t seen_before, int limit,
 	struct ax_failure_groups *ret_groups, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -176,13 +173,12 @@ enum ax_status ax_sqlite_failure_groups_old(struct ax_tx *tx, bool resolved, int
 
 /* spread and hours */
 
-enum ax_status ax_sqlite_failure_spread_add(
-	struct ax_tx *tx, const struct ax_failure_spread *spread, struct ax_err *err)
+enum ax_status ax_sql_failure_spread_add(struct ax_tx *tx, const struct ax_failure_spread *spread, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_FAILURE_SPREAD_ADD, spread, NONE, err);
 }
 
-enum ax_status ax_sqlite_failure_spreads(
+enum ax_status ax_sql_failure_spreads(
 	struct ax_tx *tx, int64_t failure_id, int limit, struct ax_failure_spreads *ret_spreads, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -190,12 +186,12 @@ enum ax_status ax_sqlite_failure_spreads(
 	return AX_SQL_GIVE(status, rows, ret_spreads);
 }
 
-enum ax_status ax_sqlite_failure_hour_add(struct ax_tx *tx, const struct ax_failure_hour *hour, struct ax_err *err)
+enum ax_status ax_sql_failure_hour_add(struct ax_tx *tx, const struct ax_failure_hour *hour, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_FAILURE_HOUR_ADD, hour, NONE, err);
 }
 
-enum ax_status ax_sqlite_failure_hours(
+enum ax_status ax_sql_failure_hours(
 	struct ax_tx *tx, int64_t failure_id, struct ax_failure_hours *ret_hours, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -203,8 +199,7 @@ enum ax_status ax_sqlite_failure_hours(
 	return AX_SQL_GIVE(status, rows, ret_hours);
 }
 
-enum ax_status ax_sqlite_failure_hours_cut(
-	struct ax_tx *tx, int64_t failure_id, int64_t before_hour, struct ax_err *err)
+enum ax_status ax_sql_failure_hours_cut(struct ax_tx *tx, int64_t failure_id, int64_t before_hour, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_FAILURE_HOURS_CUT, NULL, ARGS(NUM(failure_id), NUM(before_hour)), err);
 }

@@ -1,13 +1,13 @@
 /* The operations on chains. */
 
-#include "adapters/sqlite/conn.h"
+#include "adapters/sql/sql.h"
 
-enum ax_status ax_sqlite_upstream_insert(struct ax_tx *tx, const struct ax_upstream *row, struct ax_err *err)
+enum ax_status ax_sql_upstream_insert(struct ax_tx *tx, const struct ax_upstream *row, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_UPSTREAM_INSERT, row, NONE, err);
 }
 
-enum ax_status ax_sqlite_upstreams_delete(struct ax_tx *tx, int64_t task_id, struct ax_err *err)
+enum ax_status ax_sql_upstreams_delete(struct ax_tx *tx, int64_t task_id, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_UPSTREAMS_DELETE, NULL, ARGS(NUM(task_id)), err);
 }
@@ -20,24 +20,23 @@ static enum ax_status list(
 	return AX_SQL_GIVE(status, rows, ret);
 }
 
-enum ax_status ax_sqlite_upstreams_of(
-	struct ax_tx *tx, int64_t task_id, struct ax_upstreams *ret_rows, struct ax_err *err)
+enum ax_status ax_sql_upstreams_of(struct ax_tx *tx, int64_t task_id, struct ax_upstreams *ret_rows, struct ax_err *err)
 {
 	return list(tx, AX_SQL_UPSTREAMS_OF, task_id, ret_rows, err);
 }
 
-enum ax_status ax_sqlite_downstreams_of(
+enum ax_status ax_sql_downstreams_of(
 	struct ax_tx *tx, int64_t upstream_id, struct ax_upstreams *ret_rows, struct ax_err *err)
 {
 	return list(tx, AX_SQL_DOWNSTREAMS_OF, upstream_id, ret_rows, err);
 }
 
-enum ax_status ax_sqlite_run_upstream_put(struct ax_tx *tx, const struct ax_run_upstream *row, struct ax_err *err)
+enum ax_status ax_sql_run_upstream_put(struct ax_tx *tx, const struct ax_run_upstream *row, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_RUN_UPSTREAM_PUT, row, NONE, err);
 }
 
-enum ax_status ax_sqlite_run_upstreams(
+enum ax_status ax_sql_run_upstreams(
 	struct ax_tx *tx, int64_t gid, struct ax_run_upstreams *ret_rows, struct ax_err *err)
 {
 	struct ax_rows rows;

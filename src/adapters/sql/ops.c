@@ -1,46 +1,44 @@
 /* The operations: each is one statement, and what its result means. */
 
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 
-#include "adapters/sqlite/conn.h"
+#include "adapters/sql/sql.h"
 #include "base/err.h"
 #include "port/filter.h"
 
 /* tasks */
 
-enum ax_status ax_sqlite_task_insert(struct ax_tx *tx, const struct ax_task *task, int64_t *ret_id, struct ax_err *err)
+enum ax_status ax_sql_task_insert(struct ax_tx *tx, const struct ax_task *task, int64_t *ret_id, struct ax_err *err)
 {
 	return ax_sql_insert_next(tx, AX_SQL_TASK_INSERT, task, ret_id, err);
 }
 
-enum ax_status ax_sqlite_task_get(
+enum ax_status ax_sql_task_get(
 	struct ax_tx *tx, int64_t id, bool for_update, struct ax_task *ret_task, struct ax_err *err)
 {
-	(void)for_update; /* one writer, and its transaction began as one that writes */
-	return ax_sql_get(tx, AX_SQL_TASK_GET, ARGS(NUM(id)), ret_task, err);
+	return ax_sql_get(tx, for_update ? AX_SQL_TASK_GET_LOCK : AX_SQL_TASK_GET, ARGS(NUM(id)), ret_task, err);
 }
 
-enum ax_status ax_sqlite_task_update(
+enum ax_status ax_sql_task_update(
 	struct ax_tx *tx, const struct ax_task *task, int64_t old_version, int64_t old_next, struct ax_err *err)
 {
 	return ax_sql_change(tx, AX_SQL_TASK_UPDATE, task, ARGS(NUM(old_version), NUM(old_next)), AX_SQL_TASK_EXISTS,
 		ARGS(NUM(task->id)), err);
 }
 
-enum ax_status ax_sqlite_task_advance(
-	struct ax_tx *tx, const struct ax_task *task, int64_t old_next, struct ax_err *err)
+enum ax_status ax_sql_task_advance(struct ax_tx *tx, const struct ax_task *task, int64_t old_next, struct ax_err *err)
 {
 	return ax_sql_change(
 		tx, AX_SQL_TASK_ADVANCE, task, ARGS(NUM(old_next)), AX_SQL_TASK_EXISTS, ARGS(NUM(task->id)), err);
 }
 
-enum ax_status ax_sqlite_task_last_run(struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
+enum ax_status ax_sql_task_last_run(struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
 {
 	return ax_sql_change_any(tx, AX_SQL_TASK_LAST_RUN, task, NONE, err);
 }
 
-enum ax_status ax_sqlite_tasks_absent(
+enum ax_status ax_sql_tasks_absent(
 	struct ax_tx *tx, int64_t now, int64_t after_id, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -49,56 +47,52 @@ enum ax_status ax_sqlite_tasks_absent(
 	return AX_SQL_GIVE(status, rows, ret_tasks);
 }
 
-enum ax_status ax_sqlite_task_delete(struct ax_tx *tx, int64_t id, struct ax_err *err)
+enum ax_status ax_sql_task_delete(struct ax_tx *tx, int64_t id, struct ax_err *err)
 {
 	return ax_sql_change_any(tx, AX_SQL_TASK_DELETE, NULL, ARGS(NUM(id)), err);
 }
 
-enum ax_status ax_sqlite_canary_put(struct ax_tx *tx, const struct ax_canary *canary, struct ax_err *err)
+enum ax_status ax_sql_canary_put(struct ax_tx *tx, const struct ax_canary *canary, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_CANARY_PUT, canary, NONE, err);
 }
 
-enum ax_status ax_sqlite_canary_get(struct ax_tx *tx, int64_t task_id, struct ax_canary *ret_canary, struct ax_err *err)
+enum ax_status ax_sql_canary_get(struct ax_tx *tx, int64_t task_id, struct ax_canary *ret_canary, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_CANARY_GET, ARGS(NUM(task_id)), ret_canary, err);
 }
 
-static enum ax_status begin_tasks(
-	struct ax_sql_conn *conn, const struct ax_task_filter *f, sqlite3_stmt **ret, struct ax_err *err)
+static enum ax_status begin_tasks(struct ax_sql_conn *conn, const struct ax_task_filter *f,
+	const struct ax_sql_page *page, struct ax_sql_cursor **ret, struct ax_err *err)
 {
 	if (f->group_key != NULL && f->task_name != NULL)
-		return ax_sql_begin(conn, AX_SQL_TASKS_NAMED, NULL,
-			ARGS(TXT(f->group_key), TXT(f->task_name), NUM(f->after_id)), ret, err);
-	if (f->calendar != NULL && f->calendar[0] != '\0')
 		return ax_sql_begin(
-			conn, AX_SQL_TASKS_OF_CALENDAR, NULL, ARGS(TXT(f->calendar), NUM(f->after_id)), ret, err);
-	return ax_sql_begin(conn, AX_SQL_TASKS_PAGE, NULL, ARGS(NUM(f->after_id)), ret, err);
+			conn, AX_SQL_TASKS_NAMED, ARGS(TXT(f->group_key), TXT(f->task_name), NUM(page->at)), ret, err);
+	if (f->calendar != NULL && f->calendar[0] != '\0')
+		return ax_sql_begin(conn, AX_SQL_TASKS_OF_CALENDAR,
+			ARGS(TXT(f->calendar), NUM(page->at), NUM(page->step)), ret, err);
+	return ax_sql_begin(conn, AX_SQL_TASKS_PAGE, ARGS(NUM(page->at), NUM(page->step)), ret, err);
 }
 
-enum ax_status ax_sqlite_tasks_page(
+enum ax_status ax_sql_tasks_page(
 	struct ax_tx *tx, const struct ax_task_filter *f, struct ax_tasks *ret_tasks, struct ax_err *err)
 {
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
-	struct ax_rows rows = { 0 };
+	struct ax_sql_page page = ax_sql_page(tx, &ax_task_row, f->limit, INT_MAX, f->after_id);
 	struct ax_task task;
-	sqlite3_stmt *stmt;
-	bool found = true;
-	enum ax_status status = begin_tasks(conn, f, &stmt, err);
-	while (status == AX_OK && found && rows.n < f->limit) {
-		status = ax_sql_next(conn, stmt, &found, err);
-		if (status != AX_OK || !found)
-			break;
-		ax_sql_read(stmt, &ax_task_row, NULL, &task);
-		if (ax_task_matches(f, &task))
-			ax_row_copy(&ax_task_row, tx->arena, &task, ax_rows_add(&rows, tx->arena, &ax_task_row));
+	enum ax_status status = AX_OK;
+	while (status == AX_OK && ax_sql_page_goes_on(&page)) {
+		status = begin_tasks(conn, f, &page, &page.cursor, err);
+		while (status == AX_OK && (status = ax_sql_page_next(&page, &task, err)) == AX_OK && page.found) {
+			page.at = task.id;
+			if (ax_task_matches(f, &task))
+				ax_sql_page_take(&page, &task);
+		}
 	}
-	if (status == AX_OK)
-		ax_sql_end(stmt);
-	return AX_SQL_GIVE(status, rows, ret_tasks);
+	return AX_SQL_GIVE(status, page.rows, ret_tasks);
 }
 
-enum ax_status ax_sqlite_tasks_due(
+enum ax_status ax_sql_tasks_due(
 	struct ax_tx *tx, int64_t until, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -106,14 +100,14 @@ enum ax_status ax_sqlite_tasks_due(
 	return AX_SQL_GIVE(status, rows, ret_tasks);
 }
 
-enum ax_status ax_sqlite_tasks_stuck(struct ax_tx *tx, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
+enum ax_status ax_sql_tasks_stuck(struct ax_tx *tx, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
 {
 	struct ax_rows rows;
 	enum ax_status status = ax_sql_list(tx, AX_SQL_TASKS_STUCK, ARGS(LIM(limit)), &rows, err);
 	return AX_SQL_GIVE(status, rows, ret_tasks);
 }
 
-enum ax_status ax_sqlite_tasks_listening(
+enum ax_status ax_sql_tasks_listening(
 	struct ax_tx *tx, const char *event_name, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -121,29 +115,29 @@ enum ax_status ax_sqlite_tasks_listening(
 	return AX_SQL_GIVE(status, rows, ret_tasks);
 }
 
-enum ax_status ax_sqlite_task_counts(struct ax_tx *tx, int64_t *ret_by_status, struct ax_err *err)
+enum ax_status ax_sql_task_counts(struct ax_tx *tx, int64_t *ret_by_status, struct ax_err *err)
 {
 	memset(ret_by_status, 0, 32 * sizeof(*ret_by_status));
 	return ax_sql_numbers(tx, AX_SQL_TASK_COUNTS, NONE, ret_by_status, 3, err);
 }
 
-enum ax_status ax_sqlite_task_next_due(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)
+enum ax_status ax_sql_task_next_due(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)
 {
 	return ax_sql_numbers(tx, AX_SQL_TASK_NEXT_DUE, NONE, ret_time, 1, err);
 }
 
-enum ax_status ax_sqlite_task_version_insert(struct ax_tx *tx, const struct ax_task_version *v, struct ax_err *err)
+enum ax_status ax_sql_task_version_insert(struct ax_tx *tx, const struct ax_task_version *v, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_VERSION_INSERT, v, NONE, err);
 }
 
-enum ax_status ax_sqlite_task_version_get(
+enum ax_status ax_sql_task_version_get(
 	struct ax_tx *tx, int64_t task_id, int64_t version, struct ax_task_version *ret_v, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_VERSION_GET, ARGS(NUM(task_id), NUM(version)), ret_v, err);
 }
 
-enum ax_status ax_sqlite_task_versions(struct ax_tx *tx, int64_t task_id, int64_t before_version, int limit,
+enum ax_status ax_sql_task_versions(struct ax_tx *tx, int64_t task_id, int64_t before_version, int limit,
 	struct ax_task_versions *ret_versions, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -152,13 +146,13 @@ enum ax_status ax_sqlite_task_versions(struct ax_tx *tx, int64_t task_id, int64_
 	return AX_SQL_GIVE(status, rows, ret_versions);
 }
 
-enum ax_status ax_sqlite_epoch_append(struct ax_tx *tx, const struct ax_epoch *epoch, struct ax_err *err)
+enum ax_status ax_sql_epoch_append(struct ax_tx *tx, const struct ax_epoch *epoch, struct ax_err *err)
 {
 	int64_t id;
 	return ax_sql_insert_next(tx, AX_SQL_EPOCH_INSERT, epoch, &id, err);
 }
 
-enum ax_status ax_sqlite_epochs(struct ax_tx *tx, int64_t task_id, int64_t after_id, int limit,
+enum ax_status ax_sql_epochs(struct ax_tx *tx, int64_t task_id, int64_t after_id, int limit,
 	struct ax_epochs *ret_epochs, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -173,25 +167,24 @@ enum ax_status ax_sqlite_epochs(struct ax_tx *tx, int64_t task_id, int64_t after
 
 /* runs */
 
-enum ax_status ax_sqlite_run_insert(struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
+enum ax_status ax_sql_run_insert(struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_RUN_INSERT, run, NONE, err);
 }
 
-enum ax_status ax_sqlite_run_get(
+enum ax_status ax_sql_run_get(
 	struct ax_tx *tx, int64_t gid, bool for_update, struct ax_run *ret_run, struct ax_err *err)
 {
-	(void)for_update;
-	return ax_sql_get(tx, AX_SQL_RUN_GET, ARGS(NUM(gid)), ret_run, err);
+	return ax_sql_get(tx, for_update ? AX_SQL_RUN_GET_LOCK : AX_SQL_RUN_GET, ARGS(NUM(gid)), ret_run, err);
 }
 
-enum ax_status ax_sqlite_run_find(struct ax_tx *tx, int64_t task_id, enum ax_run_kind kind, const char *fire_key,
+enum ax_status ax_sql_run_find(struct ax_tx *tx, int64_t task_id, enum ax_run_kind kind, const char *fire_key,
 	int64_t shard, struct ax_run *ret_run, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_RUN_FIND, ARGS(NUM(task_id), NUM(kind), TXT(fire_key), NUM(shard)), ret_run, err);
 }
 
-enum ax_status ax_sqlite_run_update(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err)
+enum ax_status ax_sql_run_update(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err)
 {
 	struct ax_run row = *run;
 	row.rev = old_rev + 1;
@@ -199,13 +192,13 @@ enum ax_status ax_sqlite_run_update(struct ax_tx *tx, const struct ax_run *run, 
 		tx, AX_SQL_RUN_UPDATE, &row, ARGS(NUM(old_rev)), AX_SQL_RUN_EXISTS, ARGS(NUM(run->gid)), err);
 }
 
-enum ax_status ax_sqlite_run_set_due(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err)
+enum ax_status ax_sql_run_set_due(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err)
 {
 	return ax_sql_change(
 		tx, AX_SQL_RUN_SET_DUE, run, ARGS(NUM(old_rev)), AX_SQL_RUN_EXISTS, ARGS(NUM(run->gid)), err);
 }
 
-enum ax_status ax_sqlite_run_renew(
+enum ax_status ax_sql_run_renew(
 	struct ax_tx *tx, int64_t gid, int64_t fence, int64_t heartbeat_time, int64_t deadline_time, struct ax_err *err)
 {
 	return ax_sql_change(tx, AX_SQL_RUN_RENEW, NULL,
@@ -221,14 +214,14 @@ static enum ax_status list_runs(
 	return AX_SQL_GIVE(status, rows, ret);
 }
 
-enum ax_status ax_sqlite_runs_live(
+enum ax_status ax_sql_runs_live(
 	struct ax_tx *tx, int64_t task_id, bool for_update, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
-	(void)for_update;
-	return list_runs(tx, AX_SQL_RUNS_LIVE, ARGS(NUM(task_id), LIM(limit)), ret_runs, err);
+	return list_runs(tx, for_update ? AX_SQL_RUNS_LIVE_LOCK : AX_SQL_RUNS_LIVE, ARGS(NUM(task_id), LIM(limit)),
+		ret_runs, err);
 }
 
-enum ax_status ax_sqlite_runs_live_count(
+enum ax_status ax_sql_runs_live_count(
 	struct ax_tx *tx, int64_t task_id, int limit, int64_t *ret_live, int64_t *ret_held, struct ax_err *err)
 {
 	int64_t counts[2];
@@ -241,26 +234,26 @@ enum ax_status ax_sqlite_runs_live_count(
 	return status;
 }
 
-enum ax_status ax_sqlite_runs_pending(
+enum ax_status ax_sql_runs_pending(
 	struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	return list_runs(tx, AX_SQL_RUNS_PENDING, ARGS(NUM(task_id), LIM(limit)), ret_runs, err);
 }
 
-enum ax_status ax_sqlite_runs_held(
+enum ax_status ax_sql_runs_held(
 	struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	return list_runs(tx, AX_SQL_RUNS_HELD, ARGS(NUM(task_id), LIM(limit)), ret_runs, err);
 }
 
-enum ax_status ax_sqlite_run_next_queue(struct ax_tx *tx, const char *group_key, const char *executor_key,
+enum ax_status ax_sql_run_next_queue(struct ax_tx *tx, const char *group_key, const char *executor_key,
 	enum ax_run_lane lane, const char *demand, struct ax_run *ret_run, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_RUN_NEXT_QUEUE, ARGS(TXT(group_key), TXT(executor_key), NUM(lane), TXT(demand)),
 		ret_run, err);
 }
 
-enum ax_status ax_sqlite_runs_claimable(struct ax_tx *tx, const char *group_key, const char *executor_key,
+enum ax_status ax_sql_runs_claimable(struct ax_tx *tx, const char *group_key, const char *executor_key,
 	enum ax_run_lane lane, const char *demand, int64_t after_rank, int64_t after_gid, int limit,
 	struct ax_runs *ret_runs, struct ax_err *err)
 {
@@ -270,56 +263,56 @@ enum ax_status ax_sqlite_runs_claimable(struct ax_tx *tx, const char *group_key,
 		ret_runs, err);
 }
 
-enum ax_status ax_sqlite_runs_undispatched(struct ax_tx *tx, int64_t until, int64_t after_time, int64_t after_gid,
+enum ax_status ax_sql_runs_undispatched(struct ax_tx *tx, int64_t until, int64_t after_time, int64_t after_gid,
 	int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	return list_runs(tx, AX_SQL_RUNS_UNDISPATCHED, ARGS(NUM(until), NUM(after_time), NUM(after_gid), LIM(limit)),
 		ret_runs, err);
 }
 
-enum ax_status ax_sqlite_runs_undecided(
+enum ax_status ax_sql_runs_undecided(
 	struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	return list_runs(tx, AX_SQL_RUNS_UNDECIDED, ARGS(NUM(task_id), LIM(limit)), ret_runs, err);
 }
 
-enum ax_status ax_sqlite_runs_looked(
+enum ax_status ax_sql_runs_looked(
 	struct ax_tx *tx, int64_t from, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	return list_runs(tx, AX_SQL_RUNS_LOOKED, ARGS(NUM(from), LIM(limit)), ret_runs, err);
 }
 
-enum ax_status ax_sqlite_shards(struct ax_tx *tx, int64_t parent, bool live, int64_t after_gid, int limit,
+enum ax_status ax_sql_shards(struct ax_tx *tx, int64_t parent, bool live, int64_t after_gid, int limit,
 	struct ax_runs *ret_runs, struct ax_err *err)
 {
 	return list_runs(tx, live ? AX_SQL_SHARDS_LIVE : AX_SQL_SHARDS, ARGS(NUM(parent), NUM(after_gid), LIM(limit)),
 		ret_runs, err);
 }
 
-enum ax_status ax_sqlite_runs_overdue(
+enum ax_status ax_sql_runs_overdue(
 	struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	return list_runs(tx, AX_SQL_RUNS_OVERDUE, ARGS(NUM(until), LIM(limit)), ret_runs, err);
 }
 
-enum ax_status ax_sqlite_runs_watched(
+enum ax_status ax_sql_runs_watched(
 	struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	return list_runs(tx, AX_SQL_RUNS_WATCHED, ARGS(NUM(until), LIM(limit)), ret_runs, err);
 }
 
-enum ax_status ax_sqlite_run_next_deadline(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)
+enum ax_status ax_sql_run_next_deadline(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)
 {
 	return ax_sql_numbers(tx, AX_SQL_RUN_NEXT_DEADLINE, NONE, ret_time, 1, err);
 }
 
-enum ax_status ax_sqlite_runs_of_worker(
+enum ax_status ax_sql_runs_of_worker(
 	struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	return list_runs(tx, AX_SQL_RUNS_OF_WORKER, ARGS(TXT(worker), LIM(limit)), ret_runs, err);
 }
 
-enum ax_status ax_sqlite_runs_to_stop(
+enum ax_status ax_sql_runs_to_stop(
 	struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	return list_runs(tx, AX_SQL_RUNS_TO_STOP, ARGS(TXT(worker), LIM(limit)), ret_runs, err);
@@ -339,40 +332,32 @@ static enum ax_sql_id page_statement(const struct ax_run_filter *f)
 	return f->task_id != 0 ? AX_SQL_PAGE_OF_TASK : AX_SQL_PAGE_ALL;
 }
 
-enum ax_status ax_sqlite_runs_page(struct ax_tx *tx, const struct ax_run_filter *f, struct ax_runs *ret_runs,
+enum ax_status ax_sql_runs_page(struct ax_tx *tx, const struct ax_run_filter *f, struct ax_runs *ret_runs,
 	int64_t *ret_before, struct ax_err *err)
 {
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
-	struct ax_rows rows = { 0 };
-	struct ax_run run;
-	int64_t before = f->before_gid == 0 ? INT64_MAX : f->before_gid;
-	int looked = 0;
-	sqlite3_stmt *stmt;
+	struct ax_sql_page page =
+		ax_sql_page(tx, &ax_run_row, f->limit, f->scan_limit, f->before_gid == 0 ? INT64_MAX : f->before_gid);
 	enum ax_sql_id id = page_statement(f);
-	bool of_all = id == AX_SQL_PAGE_ANY || id == AX_SQL_PAGE_ALL || id == AX_SQL_PAGE_LIVE;
 	int64_t of = id == AX_SQL_PAGE_OF_PARENT ? f->parent
 		: id == AX_SQL_PAGE_OF_BACKFILL  ? f->backfill_id
 						 : f->task_id;
-	enum ax_status status = of_all ? ax_sql_begin(conn, id, NULL, ARGS(NUM(before)), &stmt, err)
-				       : ax_sql_begin(conn, id, NULL, ARGS(NUM(before), NUM(of)), &stmt, err);
-	for (bool found; status == AX_OK; looked++) {
-		status = ax_sql_next(conn, stmt, &found, err);
-		if (status != AX_OK)
-			break;
-		if (!found || rows.n >= f->limit || looked >= f->scan_limit) {
-			*ret_before = found ? before : 0;
-			ax_sql_end(stmt);
-			break;
+	struct ax_run run;
+	enum ax_status status = AX_OK;
+	while (status == AX_OK && ax_sql_page_goes_on(&page)) {
+		status = ax_sql_begin(conn, id, ARGS(NUM(page.at), NUM(of), NUM(page.step)), &page.cursor, err);
+		while (status == AX_OK && (status = ax_sql_page_next(&page, &run, err)) == AX_OK && page.found) {
+			page.at = run.gid;
+			if (ax_run_matches(f, &run))
+				ax_sql_page_take(&page, &run);
 		}
-		ax_sql_read(stmt, &ax_run_row, NULL, &run);
-		before = run.gid;
-		if (ax_run_matches(f, &run))
-			ax_row_copy(&ax_run_row, tx->arena, &run, ax_rows_add(&rows, tx->arena, &ax_run_row));
 	}
-	return AX_SQL_GIVE(status, rows, ret_runs);
+	if (status == AX_OK)
+		*ret_before = page.ended ? 0 : page.at;
+	return AX_SQL_GIVE(status, page.rows, ret_runs);
 }
 
-enum ax_status ax_sqlite_runs_fired(struct ax_tx *tx, int64_t task_id, int64_t from, int64_t to, int64_t after_gid,
+enum ax_status ax_sql_runs_fired(struct ax_tx *tx, int64_t task_id, int64_t from, int64_t to, int64_t after_gid,
 	int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	return list_runs(tx, AX_SQL_RUNS_FIRED, ARGS(NUM(task_id), NUM(from), NUM(to), NUM(after_gid), LIM(limit)),
@@ -383,7 +368,7 @@ enum ax_status ax_sqlite_runs_fired(struct ax_tx *tx, int64_t task_id, int64_t f
 static const int run_states[] = { AX_RUN_STATES(AX_RUN_STATE) };
 #undef AX_RUN_STATE
 
-enum ax_status ax_sqlite_shard_counts(struct ax_tx *tx, int64_t parent, int64_t *ret_by_state, struct ax_err *err)
+enum ax_status ax_sql_shard_counts(struct ax_tx *tx, int64_t parent, int64_t *ret_by_state, struct ax_err *err)
 {
 	int64_t counts[1 + AX_COUNT(run_states)];
 	enum ax_status status =
@@ -396,7 +381,7 @@ enum ax_status ax_sqlite_shard_counts(struct ax_tx *tx, int64_t parent, int64_t 
 	return AX_OK;
 }
 
-enum ax_status ax_sqlite_run_counts(struct ax_tx *tx, int64_t ended_since, int64_t *ret_by_state, struct ax_err *err)
+enum ax_status ax_sql_run_counts(struct ax_tx *tx, int64_t ended_since, int64_t *ret_by_state, struct ax_err *err)
 {
 	int64_t live[1 + AX_COUNT(run_states)], ended[1 + AX_COUNT(run_states)];
 	enum ax_status status = ax_sql_numbers(tx, AX_SQL_COUNT_LIVE, NONE, live, (int)AX_COUNT(live), err);
@@ -411,7 +396,7 @@ enum ax_status ax_sqlite_run_counts(struct ax_tx *tx, int64_t ended_since, int64
 	return AX_OK;
 }
 
-enum ax_status ax_sqlite_group_waiting(struct ax_tx *tx, const char *group_key, int64_t *ret_n, struct ax_err *err)
+enum ax_status ax_sql_group_waiting(struct ax_tx *tx, const char *group_key, int64_t *ret_n, struct ax_err *err)
 {
 	return ax_sql_numbers(tx, AX_SQL_GROUP_WAITING, ARGS(TXT(group_key)), ret_n, 1, err);
 }
@@ -443,7 +428,7 @@ static enum ax_status purge_shards(struct ax_tx *tx, int64_t parent, int *n, str
 	return status;
 }
 
-enum ax_status ax_sqlite_runs_purge(
+enum ax_status ax_sql_runs_purge(
 	struct ax_tx *tx, int64_t ended_before, int limit, int *ret_deleted, struct ax_err *err)
 {
 	enum ax_status status = AX_OK;
@@ -464,26 +449,26 @@ enum ax_status ax_sqlite_runs_purge(
 
 /* attempts and output */
 
-enum ax_status ax_sqlite_attempt_put(struct ax_tx *tx, const struct ax_attempt *attempt, struct ax_err *err)
+enum ax_status ax_sql_attempt_put(struct ax_tx *tx, const struct ax_attempt *attempt, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_ATTEMPT_PUT, attempt, NONE, err);
 }
 
-enum ax_status ax_sqlite_attempt_get(
+enum ax_status ax_sql_attempt_get(
 	struct ax_tx *tx, int64_t gid, int64_t fence, struct ax_attempt *ret_attempt, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_ATTEMPT_GET, ARGS(NUM(gid), NUM(fence)), ret_attempt, err);
 }
 
-enum ax_status ax_sqlite_attempts(struct ax_tx *tx, int64_t gid, struct ax_attempts *ret_attempts, struct ax_err *err)
+enum ax_status ax_sql_attempts(struct ax_tx *tx, int64_t gid, struct ax_attempts *ret_attempts, struct ax_err *err)
 {
 	struct ax_rows rows;
 	enum ax_status status = ax_sql_list(tx, AX_SQL_ATTEMPTS, ARGS(NUM(gid)), &rows, err);
 	return AX_SQL_GIVE(status, rows, ret_attempts);
 }
 
-enum ax_status ax_sqlite_output_size(struct ax_tx *tx, int64_t gid, int64_t fence, int64_t *ret_bytes,
-	int64_t *ret_chunks, int64_t *ret_last_seq, struct ax_err *err)
+enum ax_status ax_sql_output_size(struct ax_tx *tx, int64_t gid, int64_t fence, int64_t *ret_bytes, int64_t *ret_chunks,
+	int64_t *ret_last_seq, struct ax_err *err)
 {
 	int64_t numbers[3];
 	enum ax_status status = ax_sql_numbers(tx, AX_SQL_OUTPUT_SIZE, ARGS(NUM(gid), NUM(fence)), numbers, 3, err);
@@ -495,18 +480,18 @@ enum ax_status ax_sqlite_output_size(struct ax_tx *tx, int64_t gid, int64_t fenc
 	return AX_OK;
 }
 
-enum ax_status ax_sqlite_output_append(struct ax_tx *tx, const struct ax_output *output, struct ax_err *err)
+enum ax_status ax_sql_output_append(struct ax_tx *tx, const struct ax_output *output, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_OUTPUT_INSERT, output, NONE, err);
 }
 
-enum ax_status ax_sqlite_output_cut(
+enum ax_status ax_sql_output_cut(
 	struct ax_tx *tx, int64_t gid, int64_t fence, int64_t head_bytes, int64_t bytes, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_OUTPUT_CUT, NULL, ARGS(NUM(gid), NUM(fence), NUM(head_bytes), NUM(bytes)), err);
 }
 
-enum ax_status ax_sqlite_outputs(struct ax_tx *tx, int64_t gid, int64_t after_fence, int64_t after_seq, int limit,
+enum ax_status ax_sql_outputs(struct ax_tx *tx, int64_t gid, int64_t after_fence, int64_t after_seq, int limit,
 	struct ax_outputs *ret_outputs, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -517,32 +502,31 @@ enum ax_status ax_sqlite_outputs(struct ax_tx *tx, int64_t gid, int64_t after_fe
 
 /* groups */
 
-enum ax_status ax_sqlite_group_insert(struct ax_tx *tx, const struct ax_group *group, struct ax_err *err)
+enum ax_status ax_sql_group_insert(struct ax_tx *tx, const struct ax_group *group, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_GROUP_INSERT, group, NONE, err);
 }
 
-enum ax_status ax_sqlite_group_get(
+enum ax_status ax_sql_group_get(
 	struct ax_tx *tx, const char *key, bool for_update, struct ax_group *ret_group, struct ax_err *err)
 {
-	(void)for_update;
-	return ax_sql_get(tx, AX_SQL_GROUP_GET, ARGS(TXT(key)), ret_group, err);
+	return ax_sql_get(tx, for_update ? AX_SQL_GROUP_GET_LOCK : AX_SQL_GROUP_GET, ARGS(TXT(key)), ret_group, err);
 }
 
-enum ax_status ax_sqlite_group_update(
+enum ax_status ax_sql_group_update(
 	struct ax_tx *tx, const struct ax_group *group, int64_t old_version, struct ax_err *err)
 {
 	return ax_sql_change(tx, AX_SQL_GROUP_UPDATE, group, ARGS(NUM(old_version)), AX_SQL_GROUP_EXISTS,
 		ARGS(TXT(group->group_key)), err);
 }
 
-enum ax_status ax_sqlite_group_add_running(
+enum ax_status ax_sql_group_add_running(
 	struct ax_tx *tx, const char *key, int64_t delta, int64_t long_delta, struct ax_err *err)
 {
 	return ax_sql_change_any(tx, AX_SQL_GROUP_ADD_RUNNING, NULL, ARGS(TXT(key), NUM(delta), NUM(long_delta)), err);
 }
 
-enum ax_status ax_sqlite_group_delete(struct ax_tx *tx, const char *key, struct ax_err *err)
+enum ax_status ax_sql_group_delete(struct ax_tx *tx, const char *key, struct ax_err *err)
 {
 	enum ax_status status =
 		ax_sql_change(tx, AX_SQL_GROUP_DELETE, NULL, ARGS(TXT(key)), AX_SQL_GROUP_EXISTS, ARGS(TXT(key)), err);
@@ -551,40 +535,40 @@ enum ax_status ax_sqlite_group_delete(struct ax_tx *tx, const char *key, struct 
 	return status;
 }
 
-enum ax_status ax_sqlite_groups(struct ax_tx *tx, struct ax_groups *ret_groups, struct ax_err *err)
+enum ax_status ax_sql_groups(struct ax_tx *tx, struct ax_groups *ret_groups, struct ax_err *err)
 {
 	struct ax_rows rows;
 	enum ax_status status = ax_sql_list(tx, AX_SQL_GROUPS, NONE, &rows, err);
 	return AX_SQL_GIVE(status, rows, ret_groups);
 }
 
-enum ax_status ax_sqlite_group_count_running(struct ax_tx *tx, const char *key, int64_t *ret_n, struct ax_err *err)
+enum ax_status ax_sql_group_count_running(struct ax_tx *tx, const char *key, int64_t *ret_n, struct ax_err *err)
 {
 	return ax_sql_numbers(tx, AX_SQL_GROUP_COUNT_RUNNING, ARGS(TXT(key)), ret_n, 1, err);
 }
 
 /* workers */
 
-enum ax_status ax_sqlite_worker_put(struct ax_tx *tx, const struct ax_worker *worker, struct ax_err *err)
+enum ax_status ax_sql_worker_put(struct ax_tx *tx, const struct ax_worker *worker, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_WORKER_PUT, worker, NONE, err);
 }
 
-enum ax_status ax_sqlite_worker_get(
+enum ax_status ax_sql_worker_get(
 	struct ax_tx *tx, const char *name, bool for_update, struct ax_worker *ret_worker, struct ax_err *err)
 {
-	(void)for_update;
-	return ax_sql_get(tx, AX_SQL_WORKER_GET, ARGS(TXT(name)), ret_worker, err);
+	return ax_sql_get(
+		tx, for_update ? AX_SQL_WORKER_GET_LOCK : AX_SQL_WORKER_GET, ARGS(TXT(name)), ret_worker, err);
 }
 
-enum ax_status ax_sqlite_workers(struct ax_tx *tx, struct ax_workers *ret_workers, struct ax_err *err)
+enum ax_status ax_sql_workers(struct ax_tx *tx, struct ax_workers *ret_workers, struct ax_err *err)
 {
 	struct ax_rows rows;
 	enum ax_status status = ax_sql_list(tx, AX_SQL_WORKERS, NONE, &rows, err);
 	return AX_SQL_GIVE(status, rows, ret_workers);
 }
 
-enum ax_status ax_sqlite_worker_delete(struct ax_tx *tx, const char *name, struct ax_err *err)
+enum ax_status ax_sql_worker_delete(struct ax_tx *tx, const char *name, struct ax_err *err)
 {
 	enum ax_status status = ax_sql_change_any(tx, AX_SQL_WORKER_DELETE, NULL, ARGS(TXT(name)), err);
 	if (status == AX_OK)
@@ -592,21 +576,21 @@ enum ax_status ax_sqlite_worker_delete(struct ax_tx *tx, const char *name, struc
 	return status;
 }
 
-enum ax_status ax_sqlite_worker_group_put(
+enum ax_status ax_sql_worker_group_put(
 	struct ax_tx *tx, const char *worker, const char *group_key, int64_t pool_size, struct ax_err *err)
 {
 	struct ax_worker_group row = { .worker = worker, .group_key = group_key, .pool_size = pool_size };
 	return ax_sql_exec(tx, AX_SQL_WORKER_GROUP_PUT, &row, NONE, err);
 }
 
-enum ax_status ax_sqlite_worker_group_get(struct ax_tx *tx, const char *worker, const char *group_key, bool for_update,
+enum ax_status ax_sql_worker_group_get(struct ax_tx *tx, const char *worker, const char *group_key, bool for_update,
 	struct ax_worker_group *ret_row, struct ax_err *err)
 {
-	(void)for_update;
-	return ax_sql_get(tx, AX_SQL_WORKER_GROUP_GET, ARGS(TXT(worker), TXT(group_key)), ret_row, err);
+	return ax_sql_get(tx, for_update ? AX_SQL_WORKER_GROUP_GET_LOCK : AX_SQL_WORKER_GROUP_GET,
+		ARGS(TXT(worker), TXT(group_key)), ret_row, err);
 }
 
-enum ax_status ax_sqlite_worker_groups(
+enum ax_status ax_sql_worker_groups(
 	struct ax_tx *tx, const char *worker, struct ax_worker_groups *ret_rows, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -618,7 +602,7 @@ enum ax_status ax_sqlite_worker_groups(
 	return AX_SQL_GIVE(status, rows, ret_rows);
 }
 
-enum ax_status ax_sqlite_group_workers(
+enum ax_status ax_sql_group_workers(
 	struct ax_tx *tx, const char *group_key, struct ax_worker_groups *ret_rows, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -626,14 +610,14 @@ enum ax_status ax_sqlite_group_workers(
 	return AX_SQL_GIVE(status, rows, ret_rows);
 }
 
-enum ax_status ax_sqlite_worker_group_add_given(struct ax_tx *tx, const char *worker, const char *group_key,
-	int64_t delta, int64_t long_delta, struct ax_err *err)
+enum ax_status ax_sql_worker_group_add_given(struct ax_tx *tx, const char *worker, const char *group_key, int64_t delta,
+	int64_t long_delta, struct ax_err *err)
 {
 	return ax_sql_change_any(tx, AX_SQL_WORKER_GROUP_ADD_GIVEN, NULL,
 		ARGS(TXT(worker), TXT(group_key), NUM(delta), NUM(long_delta)), err);
 }
 
-enum ax_status ax_sqlite_worker_group_routed(struct ax_tx *tx, const struct ax_worker_group *row, struct ax_err *err)
+enum ax_status ax_sql_worker_group_routed(struct ax_tx *tx, const struct ax_worker_group *row, struct ax_err *err)
 {
 	return ax_sql_change_any(tx, AX_SQL_WORKER_GROUP_ROUTED, NULL,
 		ARGS(TXT(row->worker), TXT(row->group_key), NUM(row->given_order), NUM(row->turn_order),
@@ -641,84 +625,82 @@ enum ax_status ax_sqlite_worker_group_routed(struct ax_tx *tx, const struct ax_w
 		err);
 }
 
-enum ax_status ax_sqlite_worker_group_drop(
-	struct ax_tx *tx, const char *worker, const char *group_key, struct ax_err *err)
+enum ax_status ax_sql_worker_group_drop(struct ax_tx *tx, const char *worker, const char *group_key, struct ax_err *err)
 {
 	return ax_sql_change_any(tx, AX_SQL_WORKER_GROUP_DROP, NULL, ARGS(TXT(worker), TXT(group_key)), err);
 }
 
 /* servers, accounts, audit log, kept answers */
 
-enum ax_status ax_sqlite_server_put(struct ax_tx *tx, const struct ax_server_row *server, struct ax_err *err)
+enum ax_status ax_sql_server_put(struct ax_tx *tx, const struct ax_server_row *server, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_SERVER_PUT, server, NONE, err);
 }
 
-enum ax_status ax_sqlite_servers(struct ax_tx *tx, struct ax_servers *ret_servers, struct ax_err *err)
+enum ax_status ax_sql_servers(struct ax_tx *tx, struct ax_servers *ret_servers, struct ax_err *err)
 {
 	struct ax_rows rows;
 	enum ax_status status = ax_sql_list(tx, AX_SQL_SERVERS, NONE, &rows, err);
 	return AX_SQL_GIVE(status, rows, ret_servers);
 }
 
-enum ax_status ax_sqlite_user_insert(struct ax_tx *tx, const struct ax_user *user, int64_t *ret_id, struct ax_err *err)
+enum ax_status ax_sql_user_insert(struct ax_tx *tx, const struct ax_user *user, int64_t *ret_id, struct ax_err *err)
 {
 	return ax_sql_insert_next(tx, AX_SQL_USER_INSERT, user, ret_id, err);
 }
 
-enum ax_status ax_sqlite_user_find(struct ax_tx *tx, const char *name, struct ax_user *ret_user, struct ax_err *err)
+enum ax_status ax_sql_user_find(struct ax_tx *tx, const char *name, struct ax_user *ret_user, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_USER_FIND, ARGS(TXT(name)), ret_user, err);
 }
 
-enum ax_status ax_sqlite_user_count(struct ax_tx *tx, int64_t *ret_n, struct ax_err *err)
+enum ax_status ax_sql_user_count(struct ax_tx *tx, int64_t *ret_n, struct ax_err *err)
 {
 	return ax_sql_numbers(tx, AX_SQL_USER_COUNT, NONE, ret_n, 1, err);
 }
 
-enum ax_status ax_sqlite_token_insert(
-	struct ax_tx *tx, const struct ax_token *token, int64_t *ret_id, struct ax_err *err)
+enum ax_status ax_sql_token_insert(struct ax_tx *tx, const struct ax_token *token, int64_t *ret_id, struct ax_err *err)
 {
 	return ax_sql_insert_next(tx, AX_SQL_TOKEN_INSERT, token, ret_id, err);
 }
 
-enum ax_status ax_sqlite_token_find(struct ax_tx *tx, const char *hash, struct ax_token *ret_token, struct ax_err *err)
+enum ax_status ax_sql_token_find(struct ax_tx *tx, const char *hash, struct ax_token *ret_token, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_TOKEN_FIND, ARGS(TXT(hash)), ret_token, err);
 }
 
-enum ax_status ax_sqlite_token_touch(
+enum ax_status ax_sql_token_touch(
 	struct ax_tx *tx, int64_t id, int64_t last_used_time, int64_t expire_time, struct ax_err *err)
 {
 	return ax_sql_change_any(
 		tx, AX_SQL_TOKEN_TOUCH, NULL, ARGS(NUM(id), NUM(last_used_time), NUM(expire_time)), err);
 }
 
-enum ax_status ax_sqlite_token_delete(struct ax_tx *tx, int64_t id, struct ax_err *err)
+enum ax_status ax_sql_token_delete(struct ax_tx *tx, int64_t id, struct ax_err *err)
 {
 	return ax_sql_change_any(tx, AX_SQL_TOKEN_DELETE, NULL, ARGS(NUM(id)), err);
 }
 
-enum ax_status ax_sqlite_tokens(struct ax_tx *tx, struct ax_tokens *ret_tokens, struct ax_err *err)
+enum ax_status ax_sql_tokens(struct ax_tx *tx, struct ax_tokens *ret_tokens, struct ax_err *err)
 {
 	struct ax_rows rows;
 	enum ax_status status = ax_sql_list(tx, AX_SQL_TOKENS, NONE, &rows, err);
 	return AX_SQL_GIVE(status, rows, ret_tokens);
 }
 
-enum ax_status ax_sqlite_tokens_expire(struct ax_tx *tx, int64_t now, const char *kind, struct ax_err *err)
+enum ax_status ax_sql_tokens_expire(struct ax_tx *tx, int64_t now, const char *kind, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_TOKENS_EXPIRE, NULL, ARGS(NUM(now), TXT(kind)), err);
 }
 
-enum ax_status ax_sqlite_audit_append(struct ax_tx *tx, const struct ax_audit_entry *entry, struct ax_err *err)
+enum ax_status ax_sql_audit_append(struct ax_tx *tx, const struct ax_audit_entry *entry, struct ax_err *err)
 {
 	int64_t id;
 	return ax_sql_insert_next(tx, AX_SQL_AUDIT_INSERT, entry, &id, err);
 }
 
-enum ax_status ax_sqlite_audit_page(struct ax_tx *tx, const char *object, const char *actor, int64_t before_id,
-	int limit, struct ax_audit_entries *ret_entries, struct ax_err *err)
+enum ax_status ax_sql_audit_page(struct ax_tx *tx, const char *object, const char *actor, int64_t before_id, int limit,
+	struct ax_audit_entries *ret_entries, struct ax_err *err)
 {
 	struct ax_rows rows;
 	enum ax_status status;
@@ -730,17 +712,17 @@ enum ax_status ax_sqlite_audit_page(struct ax_tx *tx, const char *object, const 
 	return AX_SQL_GIVE(status, rows, ret_entries);
 }
 
-enum ax_status ax_sqlite_idem_get(struct ax_tx *tx, const char *key, struct ax_idem *ret_idem, struct ax_err *err)
+enum ax_status ax_sql_idem_get(struct ax_tx *tx, const char *key, struct ax_idem *ret_idem, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_IDEM_GET, ARGS(TXT(key)), ret_idem, err);
 }
 
-enum ax_status ax_sqlite_idem_put(struct ax_tx *tx, const struct ax_idem *idem, struct ax_err *err)
+enum ax_status ax_sql_idem_put(struct ax_tx *tx, const struct ax_idem *idem, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_IDEM_PUT, idem, NONE, err);
 }
 
-enum ax_status ax_sqlite_idem_purge(struct ax_tx *tx, int64_t now, struct ax_err *err)
+enum ax_status ax_sql_idem_purge(struct ax_tx *tx, int64_t now, struct ax_err *err)
 {
 	return ax_sql_exec(tx, AX_SQL_IDEM_PURGE, NULL, ARGS(NUM(now)), err);
 }

@@ -1,0 +1,167 @@
+#ifndef AX_ADAPTERS_SQL_H
+#define AX_ADAPTERS_SQL_H
+
+/* The operations of the store (port/store.h) in SQL, on whatever database: each is one statement, or a few, and what
+ * the result means. What differs between databases is
+ *
+ *  - the dialect: the texts of the statements that names.def lists, one statements.def beside each driver;
+ *  - the driver: how a connection runs one of them.
+ *
+ * A driver embeds struct ax_sql_conn as the first member of its connection. */
+
+#include "port/row.h"
+#include "port/tx_ops.h"
+
+enum ax_sql_id {
+#define AX_SQL_NAME(name) AX_SQL_##name,
+#include "adapters/sql/names.def"
+#undef AX_SQL_NAME
+	AX_SQL_COUNT
+};
+const char *ax_sql_name(enum ax_sql_id id);
+
+/* AX_SQL(name, row type, text): one statement in one dialect.
+ *
+ * With a row type, $table, $columns, $values (all parameters), $changes (column = parameter for all that are not fixed)
+ * come from port/row.c; $gid is the parameter of the column gid, $1, $2, … are the parameters behind the columns'.
+ * Without one, ?1, ?2, … are meant. */
+struct ax_sql_text {
+	const struct ax_row_type *row; /* what is bound, or what a result row is read into; or NULL */
+	const char *text;
+};
+
+/* Arguments of a statement, ended by a mark: ARGS(NUM(id), TXT(key)), or NONE. */
+struct ax_sql_arg {
+	enum { AX_SQL_END, AX_SQL_NUM, AX_SQL_TXT } kind;
+	int64_t number;
+	const char *text; /* NULL = SQL's NULL */
+};
+#define NUM(value)                                                                                                     \
+	{                                                                                                              \
+		.kind = AX_SQL_NUM, .number = (value)                                                                  \
+	}
+#define TXT(value)                                                                                                     \
+	{                                                                                                              \
+		.kind = AX_SQL_TXT, .text = (value)                                                                    \
+	}
+/* LIMIT takes no negative number. */
+#define LIM(limit) NUM(AX_MAX(limit, 0))
+/* 0 means the first page of a list that goes down. */
+#define BEFORE(number) NUM((number) == 0 ? INT64_MAX : (number))
+#define ARGS(...) ((const struct ax_sql_arg[]){ __VA_ARGS__, { .kind = AX_SQL_END } })
+#define NONE ((const struct ax_sql_arg[]){ { .kind = AX_SQL_END } })
+
+/* What is bound to a statement: the row to the columns' numbers, the arguments to the numbers behind them. */
+struct ax_sql_input {
+	const void *row;               /* NULL = none */
+	const struct ax_sql_arg *args; /* never NULL */
+	bool gives_id;                 /* the database makes up the first column */
+};
+
+struct ax_sql_conn;
+struct ax_sql_cursor; /* a statement under way: the driver knows what it is */
+
+struct ax_sql_driver {
+	/* Begins a statement. What is bound must live until it has ended. Statements of other ids may run meanwhile. */
+	enum ax_status (*begin)(struct ax_sql_conn *conn, enum ax_sql_id id, const struct ax_sql_input *input,
+		struct ax_sql_cursor **ret, struct ax_err *err);
+	/* The next result row. When there is none, or on failure, the statement has ended. A key that is taken is
+	 * AX_EXISTS; a failure that ends the transaction is noted in conn->doomed. */
+	enum ax_status (*next)(
+		struct ax_sql_conn *conn, struct ax_sql_cursor *cursor, bool *ret_row, struct ax_err *err);
+	/* Reads the current result row. Its text is borrowed until the next step when `arena` is NULL. */
+	void (*read)(struct ax_sql_cursor *cursor, const struct ax_row_type *type, struct ax_arena *arena, void *ret);
+	/* One column of it; NULL is 0. */
+	int64_t (*number)(struct ax_sql_cursor *cursor, int column);
+	/* Ends a statement whose rows were not all taken. */
+	void (*end)(struct ax_sql_cursor *cursor);
+	/* Of the last statement that changed something: the rows it found, and the id that was made up. */
+	int64_t (*changes)(struct ax_sql_conn *conn);
+	int64_t (*last_id)(struct ax_sql_conn *conn);
+};
+
+struct ax_sql_conn {
+	struct ax_store port;
+	const struct ax_sql_driver *driver;
+	const struct ax_sql_text *texts; /* of the dialect, by enum ax_sql_id */
+	bool in_transaction;             /* a function runs */
+	enum ax_status doomed;           /* the failure that this transaction must end with, or AX_OK */
+};
+
+struct ax_sql_tx {
+	struct ax_tx tx;
+	struct ax_sql_conn *conn;
+};
+
+static inline struct ax_sql_conn *ax_sql_conn_of(struct ax_tx *tx)
+{
+	return ((struct ax_sql_tx *)(void *)tx)->conn;
+}
+
+#define AX_SQL_OP(op) enum ax_status ax_sql_##op(struct ax_tx *tx AX_TX_PARAMS(op), struct ax_err *err);
+AX_TX_OPS(AX_SQL_OP)
+#undef AX_SQL_OP
+
+/* For drivers: runs the function in the transaction that has begun. */
+enum ax_status ax_sql_call(
+	struct ax_sql_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err);
+/* Text on `type` with the $words filled in, names between `quote`; free() it. */
+char *ax_sql_expand(const struct ax_row_type *type, const char *quote, const char *text);
+
+/* For operations: a statement whose rows are looked at one by one. */
+static inline enum ax_status ax_sql_next(
+	struct ax_sql_conn *conn, struct ax_sql_cursor *cursor, bool *ret_row, struct ax_err *err)
+{
+	return conn->driver->next(conn, cursor, ret_row, err);
+}
+enum ax_status ax_sql_begin(struct ax_sql_conn *conn, enum ax_sql_id id, const struct ax_sql_arg *args,
+	struct ax_sql_cursor **ret, struct ax_err *err);
+
+/* The usual ways to run a statement. */
+enum ax_status ax_sql_exec(
+	struct ax_tx *tx, enum ax_sql_id id, const void *row, const struct ax_sql_arg *args, struct ax_err *err);
+/* … which must change a row: else AX_CONFLICT when `exists` finds one with `key`, AX_NOT_FOUND when not. */
+enum ax_status ax_sql_change(struct ax_tx *tx, enum ax_sql_id id, const void *row, const struct ax_sql_arg *args,
+	enum ax_sql_id exists, const struct ax_sql_arg *key, struct ax_err *err);
+/* … which must change a row, else AX_NOT_FOUND. */
+enum ax_status ax_sql_change_any(
+	struct ax_tx *tx, enum ax_sql_id id, const void *row, const struct ax_sql_arg *args, struct ax_err *err);
+enum ax_status ax_sql_insert_next(
+	struct ax_tx *tx, enum ax_sql_id id, const void *row, int64_t *ret_id, struct ax_err *err);
+enum ax_status ax_sql_get(
+	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args, void *ret, struct ax_err *err);
+/* The first n columns of the only result row; NULL is 0. */
+enum ax_status ax_sql_numbers(
+	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args, int64_t *ret, int n, struct ax_err *err);
+enum ax_status ax_sql_list(
+	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args, struct ax_rows *ret, struct ax_err *err);
+
+/* A page of the rows that the caller picks. They come in steps, a statement with LIMIT each, because a database across
+ * the network would send all that is left:
+ *
+ *   while ax_sql_page_goes_on: begin page.cursor behind page.at with LIMIT page.step;
+ *     while ax_sql_page_next finds a row: set page.at; ax_sql_page_take what is wanted */
+struct ax_sql_page {
+	struct ax_tx *tx;
+	const struct ax_row_type *type;
+	int limit, scan_limit;
+	int64_t at; /* key of the last row looked at */
+	int64_t step;
+	struct ax_sql_cursor *cursor;
+	bool found;
+	bool ended; /* there are no more rows */
+	struct ax_rows rows;
+	int looked, step_looked;
+	bool full;
+};
+struct ax_sql_page ax_sql_page(struct ax_tx *tx, const struct ax_row_type *type, int limit, int scan_limit, int64_t at);
+bool ax_sql_page_goes_on(const struct ax_sql_page *page);
+/* The row's text is borrowed until the next call. */
+enum ax_status ax_sql_page_next(struct ax_sql_page *page, void *ret_row, struct ax_err *err);
+void ax_sql_page_take(struct ax_sql_page *page, const void *row);
+
+/* Gives a list to the caller: `status` is that of the call that filled `rows`. */
+#define AX_SQL_GIVE(status, rows, ret)                                                                                 \
+	((status) == AX_OK ? ((ret)->at = (rows).at, (ret)->n = (rows).n, (status)) : (status))
+
+#endif
