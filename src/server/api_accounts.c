@@ -89,7 +89,10 @@ static enum ax_status open_session(struct ax_call *c, struct ax_err *err)
 		};
 		int64_t id;
 		action = "setup";
-		status = c->tx->ops->user_insert(c->tx, &user, &id, err);
+		/* links of other servers end with the one that was used */
+		status = c->tx->ops->tokens_expire(c->tx, INT64_MAX, "setup", err);
+		if (status == AX_OK)
+			status = c->tx->ops->user_insert(c->tx, &user, &id, err);
 	}
 	ax_secret_make("", s->session);
 	ax_secret_hash(s->session, s->session_hash);
@@ -181,13 +184,25 @@ enum ax_status ax_post_session(struct ax_call *c, struct ax_err *err)
 
 /* --- setup -------------------------------------------------------------------------------------------------------- */
 
+/* It may have been done at another server. */
+static enum ax_status see_setup(struct ax_call *c, struct ax_err *err)
+{
+	int64_t users = 0;
+	if (!atomic_load(&c->server->setup_needed))
+		return AX_OK;
+	enum ax_status status = c->tx->ops->user_count(c->tx, &users, err);
+	if (status == AX_OK && users > 0)
+		atomic_store(&c->server->setup_needed, false);
+	return status;
+}
+
 enum ax_status ax_get_setup(struct ax_call *c, struct ax_err *err)
 {
-	(void)err;
+	enum ax_status status = see_setup(c, err);
 	ax_json_obj(&c->json, NULL);
 	ax_json_bool(&c->json, "needed", atomic_load(&c->server->setup_needed));
 	ax_json_obj_end(&c->json);
-	return AX_OK;
+	return status;
 }
 
 static enum ax_status hash_password(struct ax_call *c, struct ax_err *err)
@@ -213,6 +228,9 @@ enum ax_status ax_post_setup(struct ax_call *c, struct ax_err *err)
 	ax_read_require(&r, "password");
 	ax_read_str(&r, "password", 4096, &s->password);
 	enum ax_status status = ax_read_end(&r);
+	if (status != AX_OK)
+		return status;
+	status = see_setup(c, err);
 	if (status != AX_OK)
 		return status;
 	if (!atomic_load(&c->server->setup_needed))

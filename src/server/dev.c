@@ -41,7 +41,7 @@ static enum ax_status add_token(struct ax_tx *tx, const char *kind, const char *
 	return tx->ops->token_insert(tx, &token, &id, err);
 }
 
-/* Credentials of earlier starts end here, whatever mode that was. */
+/* Credentials of earlier starts end here, whatever mode that was. Over a shared store they may be another server's. */
 static enum ax_status make_credentials(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	static const char *const kinds[] = { "setup", "once", "dev", "dev_worker" };
@@ -49,7 +49,8 @@ static enum ax_status make_credentials(struct ax_tx *tx, void *arg, struct ax_er
 	struct ax_server *server = f->server;
 	int64_t now = ax_now_ms(&server->clock.port), users = 0;
 	enum ax_status status = AX_OK;
-	for (size_t i = 0; i < AX_COUNT(kinds) && status == AX_OK; i++)
+	bool shared = server->threads.backend->ops->shared;
+	for (size_t i = 0; i < AX_COUNT(kinds) && status == AX_OK && !shared; i++)
 		status = tx->ops->tokens_expire(tx, INT64_MAX, kinds[i], err);
 	if (status == AX_OK)
 		status = tx->ops->user_count(tx, &users, err);
@@ -199,8 +200,7 @@ enum ax_status ax_dev_start(struct ax_server *server, struct ax_err *err)
 {
 	struct first_steps f = { .server = server };
 	struct ax_arena arena = { 0 };
-	/* the write lane does not run yet: this thread may use its store */
-	enum ax_status status = ax_store_run(server->threads.writer.side.store, &arena, make_credentials, &f, err);
+	enum ax_status status = ax_store_run(ax_threads_store(server), &arena, make_credentials, &f, err);
 	ax_arena_done(&arena);
 	if (status != AX_OK)
 		return status;

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/metrics.h"
-
 static void add_name(struct ax_arena *arena, const char ***names, size_t *n, size_t *cap, const char *name)
 {
 	for (size_t i = 0; i < *n; i++)
@@ -26,9 +24,8 @@ static void task_changed(struct ax_notify *notify, int64_t task_id)
 
 static void run_changed(struct ax_notify *notify, const struct ax_run *run)
 {
-	struct ax_collector *collector = (struct ax_collector *)notify;
-	struct ax_hints *h = collector->hints;
-	ax_metrics_run(collector->metrics, run);
+	struct ax_hints *h = ((struct ax_collector *)notify)->hints;
+	ax_count_run(&h->counts, run);
 	if (run->status == AX_RUN_PENDING || run->status == AX_RUN_WAITING || run->status == AX_RUN_RETRYING)
 		h->due_soon = true;
 	if (run->cancel == AX_CANCEL_ASKED && ax_run_is_given_out(run->status) && !ax_run_is_parent(run))
@@ -56,10 +53,62 @@ static void group_ready(struct ax_notify *notify, const char *group_key)
 	add_name(&h->arena, &h->groups, &h->n_groups, &h->cap_groups, group_key);
 }
 
-void ax_collector_init(struct ax_collector *collector, struct ax_metrics *metrics)
+/* --- transactions that do not happen ------------------------------------------------------------------------------ */
+
+struct mark {
+	size_t n_tasks, n_runs, n_workers, n_groups, n_stops;
+	bool due_soon;
+	struct ax_run_counts counts;
+};
+
+static struct mark mark_of(const struct ax_hints *h)
 {
-	static const struct ax_notify_ops ops = { task_changed, run_changed, worker_changed, group_ready };
-	*collector = (struct ax_collector){ .port = { &ops }, .metrics = metrics };
+	return (struct mark){ h->n_tasks, h->n_runs, h->n_workers, h->n_groups, h->n_stops, h->due_soon, h->counts };
+}
+
+static void back_to(struct ax_hints *h, const struct mark *mark)
+{
+	h->n_tasks = mark->n_tasks;
+	h->n_runs = mark->n_runs;
+	h->n_workers = mark->n_workers;
+	h->n_groups = mark->n_groups;
+	h->n_stops = mark->n_stops;
+	h->due_soon = mark->due_soon;
+	h->counts = mark->counts;
+}
+
+struct
+try {
+	struct ax_hints *hints;
+	struct mark mark;
+	ax_tx_fn fn;
+	void *arg;
+};
+
+static enum ax_status run_try(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct try *t = arg;
+	back_to(t->hints, &t->mark);
+	return t->fn(tx, t->arg, err);
+}
+
+static enum ax_status run_heard(
+	struct ax_store *store, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
+{
+	struct ax_collector *collector =
+		(struct ax_collector *)(void *)((char *)store - offsetof(struct ax_collector, store));
+	struct try t = { .hints = collector->hints, .mark = mark_of(collector->hints), .fn = fn, .arg = arg };
+	enum ax_status status = ax_store_run(collector->below, arena, run_try, &t, err);
+	if (status != AX_OK && status != AX_UNCERTAIN)
+		back_to(t.hints, &t.mark);
+	return status;
+}
+
+void ax_collector_init(struct ax_collector *collector, struct ax_store *store)
+{
+	static const struct ax_notify_ops notify_ops = { task_changed, run_changed, worker_changed, group_ready };
+	static const struct ax_store_ops store_ops = { run_heard };
+	*collector = (struct ax_collector){ .port = { &notify_ops }, .store = { &store_ops }, .below = store };
 }
 
 void ax_collector_looked(struct ax_collector *collector)

@@ -1,8 +1,9 @@
 #ifndef AX_SERVER_HINTS_H
 #define AX_SERVER_HINTS_H
 
-/* What the services said has changed: collected by the write lane during a transaction, handed to the loop thread
- * after its commit. Repetitions are folded, so a transaction of thousands of runs stays one small message. */
+/* What the services said has changed: collected by a writing thread from the errands of one commit, handed to the loop
+ * thread after it. Repetitions are folded, so a transaction of thousands of runs stays one small message. What was said
+ * in a transaction that was taken back, or begun again, was not said. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,9 +11,10 @@
 #include "base/arena.h"
 #include "core/task.h"
 #include "port/notify.h"
+#include "port/store.h"
 #include "server/lanes.h"
+#include "server/metrics.h"
 
-struct ax_metrics;
 struct ax_server;
 
 struct ax_run_hint {
@@ -37,17 +39,21 @@ struct ax_hints {
 	const char **stops; /* workers that hold a run that shall stop */
 	size_t n_stops, cap_stops;
 	bool due_soon; /* something may be due earlier than was known */
+	struct ax_run_counts counts;
 };
 
-/* Write lane's collector: an ax_notify whose target is changed from batch to batch. */
+/* A writing thread's collector: an ax_notify whose target is changed from commit to commit, and the thread's store, so
+ * that it knows which transactions happened. */
 struct ax_collector {
 	struct ax_notify port;
+	struct ax_store store; /* what services work on */
+	struct ax_store *below;
 	struct ax_hints *hints;
-	struct ax_metrics *metrics;
 };
 
-void ax_collector_init(struct ax_collector *collector, struct ax_metrics *metrics);
-/* All that was said so far has been looked at: nothing is due sooner than known / all parked polls were served. */
+void ax_collector_init(struct ax_collector *collector, struct ax_store *store);
+/* All that this commit's errands said so far has been looked at: nothing is due sooner than known / all parked polls
+ * were served. */
 void ax_collector_looked(struct ax_collector *collector);
 void ax_collector_served(struct ax_collector *collector);
 bool ax_hints_empty(const struct ax_hints *hints);

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-enum { WRITE_MAX = 4096, READ_MAX = 1024, HASH_MAX = 32 };
+enum { WRITE_MAX = 4096, TICK_MAX = 1, READ_MAX = 1024, HASH_MAX = 32 };
 
 void ax_lanes_flush(struct ax_lanes *lanes)
 {
@@ -30,7 +30,7 @@ static void on_wake(uv_async_t *wake)
 
 void ax_lanes_init(struct ax_lanes *lanes, uv_loop_t *loop)
 {
-	static const int max[AX_LANE_MAX] = { WRITE_MAX, READ_MAX, HASH_MAX };
+	static const int max[AX_LANE_MAX] = { WRITE_MAX, TICK_MAX, READ_MAX, HASH_MAX };
 	for (int i = 0; i < AX_LANE_MAX; i++) {
 		struct ax_lane_queue *q = &lanes->queue[i];
 		*q = (struct ax_lane_queue){ .max = max[i] };

@@ -4,8 +4,10 @@
 /* The threads of ax-server and the errands that travel between them.
  *
  *   loop thread   HTTP, timers; never touches the database nor anything that blocks
- *   write lane    one thread; owns the writing connection and the struct ax_ctx; runs every service
- *   read lane     two threads with read-only connections, for GETs
+ *   write lane    runs every service. One thread where the store takes one writer, else several at once, each with a
+ *                 connection and a struct ax_ctx of its own: what one of them says may be overtaken by another
+ *   tick lane     one thread like those, for ticks alone, where the store takes several; else ticks are writes
+ *   read lane     two threads with connections of their own, for GETs
  *   hash lane     two threads for password hashes (64 MiB and a tenth of a second each)
  *
  * An errand belongs to the loop thread until posted, to its lane until delivered, then to the loop thread again. */
@@ -15,18 +17,22 @@
 #include "app/ctx.h"
 #include "base/err.h"
 
-enum ax_lane { AX_LANE_WRITE, AX_LANE_READ, AX_LANE_HASH, AX_LANE_MAX };
+enum ax_lane { AX_LANE_WRITE, AX_LANE_TICK, AX_LANE_READ, AX_LANE_HASH, AX_LANE_MAX };
+
+struct ax_collector;
 
 /* What a lane's thread has to work with. */
 struct ax_side {
 	struct ax_store *store; /* NULL on the hash lane */
-	struct ax_ctx *ctx;     /* write lane only */
+	struct ax_ctx *ctx;     /* write and tick lanes only, as the collector */
+	struct ax_collector *collector;
 };
 
 struct ax_errand {
 	void (*run)(struct ax_errand *errand, struct ax_side *side); /* in the lane's thread */
 	void (*done)(struct ax_errand *errand);                      /* in the loop thread */
-	/* Write lane: how the transaction ended in which the errand ran. Unless AX_OK nothing of it has happened. */
+	/* Write and tick lanes: how the commit ended that the errand was part of. Unless AX_OK nothing of it has
+	 * happened. */
 	enum ax_status commit;
 	struct ax_err commit_err;
 	struct ax_errand *next;

@@ -8,30 +8,58 @@
 static const int64_t bounds_ms[AX_HISTOGRAM_BUCKETS] = { 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000,
 	30000 };
 
-void ax_histogram_add(struct ax_histogram *histogram, int64_t ms)
+static int bucket_of(int64_t ms)
 {
 	int i = 0;
 	while (i < AX_HISTOGRAM_BUCKETS && ms > bounds_ms[i])
 		i++;
-	histogram->bucket[i]++;
+	return i;
+}
+
+void ax_histogram_add(struct ax_histogram *histogram, int64_t ms)
+{
+	histogram->bucket[bucket_of(ms)]++;
 	histogram->sum_ms += (uint64_t)AX_MAX(ms, 0);
 }
 
-void ax_metrics_run(struct ax_metrics *metrics, const struct ax_run *run)
+static void tally(struct ax_tally *t, int64_t ms)
+{
+	t->bucket[bucket_of(ms)]++;
+	t->sum_ms += (uint64_t)AX_MAX(ms, 0);
+}
+
+static void add_tally(struct ax_histogram *histogram, const struct ax_tally *t)
+{
+	for (int i = 0; i <= AX_HISTOGRAM_BUCKETS; i++)
+		histogram->bucket[i] += t->bucket[i];
+	histogram->sum_ms += t->sum_ms;
+}
+
+void ax_count_run(struct ax_run_counts *counts, const struct ax_run *run)
 {
 	bool scheduled = run->kind == AX_KIND_SCHEDULE;
 	bool new = run->status == AX_RUN_WAITING ? run->rev <= 1 : run->rev == 0;
 	if (scheduled && run->shard == 0 && run->fence == 0 && new && !ax_run_is_terminal(run->status)) {
-		metrics->fires++;
-		ax_histogram_add(&metrics->lateness, run->create_time - run->trigger_time);
+		counts->fires++;
+		tally(&counts->lateness, run->create_time - run->trigger_time);
 	}
 	if (run->status == AX_RUN_DISPATCHED && !run->accepted && run->cancel == AX_CANCEL_NONE) {
-		metrics->dispatched++;
+		counts->dispatched++;
 		if (scheduled && run->fence == 1)
-			ax_histogram_add(&metrics->given, run->dispatch_time - run->trigger_time);
+			tally(&counts->given, run->dispatch_time - run->trigger_time);
 	}
 	if (ax_run_is_terminal(run->status) && run->shard == 0)
-		metrics->ended[run->status]++;
+		counts->ended[run->status]++;
+}
+
+void ax_metrics_add(struct ax_metrics *metrics, const struct ax_run_counts *counts)
+{
+	metrics->fires += counts->fires;
+	metrics->dispatched += counts->dispatched;
+	for (size_t i = 0; i < AX_COUNT(counts->ended); i++)
+		metrics->ended[i] += counts->ended[i];
+	add_tally(&metrics->lateness, &counts->lateness);
+	add_tally(&metrics->given, &counts->given);
 }
 
 static void head(struct ax_buf *out, const char *name, const char *type, const char *help)
@@ -115,14 +143,14 @@ void ax_metrics_print(struct ax_server *server, const struct ax_stored_counts *s
 	by_state(out, m, stored->runs);
 	counter(out, "ax_dispatched_total", "Runs given to workers.", m->dispatched);
 	one(out, "ax_parked_polls", "gauge", "Workers waiting for runs.", server->polls.n);
-	one(out, "ax_queue_depth", "gauge", "Errands that wait for the writing thread.",
+	one(out, "ax_queue_depth", "gauge", "Errands that wait for a writing thread.",
 		ax_lane_depth(&server->lanes, AX_LANE_WRITE));
 	counter(out, "ax_busy_total", "Calls answered 503 because a queue was full.", m->refused_busy);
 	one(out, "ax_tick_age_seconds", "gauge", "Time since the scheduler last looked.",
 		(double)(mono - m->tick_ms) / 1000);
-	counter(out, "ax_commits_total", "Transactions committed; each carries many errands.", m->commits);
+	counter(out, "ax_commits_total", "Commits; with SQLite each carries many errands.", m->commits);
 	counter(out, "ax_commit_failures_total", "Transactions that failed.", m->commit_failures);
-	counter(out, "ax_errands_total", "Errands of the writing thread.", m->errands);
+	counter(out, "ax_errands_total", "Errands of the writing threads.", m->errands);
 	histogram(out, "ax_commit_seconds", "Time of one commit.", &m->commit);
 	alerts(out, m, stored);
 	http(out, server);

@@ -11,6 +11,19 @@
 
 enum { AX_HISTOGRAM_BUCKETS = 14 };
 
+/* Of one transaction, or of a few. */
+struct ax_tally {
+	uint64_t bucket[AX_HISTOGRAM_BUCKETS + 1];
+	uint64_t sum_ms;
+};
+
+/* What changes of runs add to the metrics once they are committed. */
+struct ax_run_counts {
+	uint64_t fires, dispatched;
+	uint64_t ended[32];
+	struct ax_tally lateness, given;
+};
+
 /* Upper bounds in ms: 1, 2, 5, 10 … 30,000 (metrics.c). */
 struct ax_histogram {
 	_Atomic uint64_t bucket[AX_HISTOGRAM_BUCKETS + 1];
@@ -34,7 +47,8 @@ struct ax_metrics {
 
 void ax_histogram_add(struct ax_histogram *histogram, int64_t ms);
 /* Sees every change of a run. */
-void ax_metrics_run(struct ax_metrics *metrics, const struct ax_run *run);
+void ax_count_run(struct ax_run_counts *counts, const struct ax_run *run);
+void ax_metrics_add(struct ax_metrics *metrics, const struct ax_run_counts *counts);
 
 /* What is counted in the store. */
 struct ax_stored_counts {

@@ -110,7 +110,7 @@ static void run_dispatch(struct ax_errand *errand, struct ax_side *side)
 		d->status = ax_dispatch(side->ctx, d->polls, d->n_polls, &d->err);
 	side->ctx->arena = own;
 	if (d->status == AX_OK && d->all)
-		ax_collector_served(&d->server->threads.collector);
+		ax_collector_served(side->collector);
 }
 
 static void fail_poll(struct ax_parked *p, enum ax_status status, const char *field, const char *msg)

@@ -14,7 +14,8 @@
 enum {
 	LOOK_MS = 1000,          /* at least so often */
 	CHORES_MS = 3600 * 1000, /* retention, expired credentials */
-	ZONES_MS = 60 * 1000,    /* new zone data */
+	CHORES_AGAIN_MS = 60 * 1000,
+	ZONES_MS = 60 * 1000, /* new zone data */
 };
 
 struct tick_errand {
@@ -45,8 +46,9 @@ static void run_tick(struct ax_errand *errand, struct ax_side *side)
 	side->ctx->arena = &t->arena;
 	t->status = ax_tick(side->ctx, &t->next_ms, &t->err);
 	side->ctx->arena = own;
+	t->server->threads.hold_leases_until = side->ctx->hold_leases_until;
 	if (t->status == AX_OK)
-		ax_collector_looked(&t->server->threads.collector);
+		ax_collector_looked(side->collector);
 }
 
 static void tick_done(struct ax_errand *errand)
@@ -86,7 +88,7 @@ void ax_scheduler_look(struct ax_server *server)
 	t->errand = (struct ax_errand){ .run = run_tick, .done = tick_done };
 	t->server = server;
 	s->running = true;
-	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &t->errand);
+	ax_lane_post_own(&server->lanes, server->threads.tick_lane, &t->errand);
 	ax_polls_serve_all(server);
 }
 
@@ -117,8 +119,10 @@ static void chores_done(struct ax_errand *errand)
 	struct chore_errand *c = (struct chore_errand *)errand;
 	struct ax_server *server = c->server;
 	bool more = c->status == AX_OK && errand->commit == AX_OK && c->deleted > 0;
-	if (c->status != AX_OK)
+	if (c->status != AX_OK) {
 		ax_log_text(&server->log, AX_LOG_ERROR, "chores_failed", "message", c->err.msg);
+		server->scheduler.chores_mono_ms = ax_mono_ms(&server->clock.port) - CHORES_MS + CHORES_AGAIN_MS;
+	}
 	ax_arena_done(&c->arena);
 	free(c);
 	if (more && !server->scheduler.stopped)
@@ -158,8 +162,6 @@ static void run_zones(struct ax_errand *errand, struct ax_side *side)
 	side->ctx->arena = own;
 }
 
-static void post_zones(struct ax_server *server, char **names);
-
 static void zones_done(struct ax_errand *errand)
 {
 	struct zones_errand *z = (struct zones_errand *)errand;
@@ -170,28 +172,36 @@ static void zones_done(struct ax_errand *errand)
 	else
 		ax_log_event(&server->log, AX_LOG_INFO, "zone_data_changed", "\"tzdata\":\"%s\",\"tasks\":%d",
 			ax_zones_version(server->zones), z->tasks);
-	if (again && !server->scheduler.stopped)
-		post_zones(server, z->names);
-	else
+	server->scheduler.rezoning = false;
+	if (!again) {
 		free(z->names);
+		server->scheduler.rezone = NULL;
+	}
 	ax_arena_done(&z->arena);
 	free(z);
 }
 
-static void post_zones(struct ax_server *server, char **names)
+static void rezone(struct ax_server *server)
 {
+	struct ax_scheduler *s = &server->scheduler;
+	if (s->rezone == NULL || s->rezoning)
+		return;
+	s->rezoning = true;
 	struct zones_errand *z = ax_malloc(sizeof *z);
 	z->errand = (struct ax_errand){ .run = run_zones, .done = zones_done };
 	z->server = server;
-	z->names = names;
+	z->names = s->rezone;
 	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &z->errand);
 }
 
 static void look_at_zones(struct ax_server *server)
 {
+	struct ax_scheduler *s = &server->scheduler;
+	if (s->rezone != NULL) /* the last ones first */
+		return;
 	char **names;
 	if (ax_zoneinfo_recheck(server->zones, &names) > 0)
-		post_zones(server, names);
+		s->rezone = names;
 	else
 		free(names);
 }
@@ -217,6 +227,7 @@ static void on_timer(uv_poll_t *poll, int status, int events)
 		s->zones_mono_ms = mono;
 		look_at_zones(server);
 	}
+	rezone(server);
 	arm(server, 0);
 	ax_scheduler_look(server);
 	ax_alerter_look(server);
@@ -251,4 +262,11 @@ void ax_scheduler_stop(struct ax_server *server)
 		uv_close((uv_handle_t *)&s->poll, NULL);
 		close(s->timer_fd);
 	}
+}
+
+void ax_scheduler_close(struct ax_server *server)
+{
+	ax_scheduler_stop(server);
+	free(server->scheduler.rezone);
+	server->scheduler.rezone = NULL;
 }

@@ -22,11 +22,15 @@ struct ax_scheduler {
 	int64_t armed_ms;       /* the timer's instant */
 	int64_t chores_mono_ms; /* when the hourly chores were done last */
 	int64_t zones_mono_ms;  /* when the zone files were looked at last */
+	char **rezone;          /* zones with new data whose tasks are to be looked at, NULL-terminated; NULL = none */
+	bool rezoning;          /* … and an errand does it */
 };
 
 AX_MUST_USE enum ax_status ax_scheduler_start(struct ax_server *server, struct ax_err *err);
 /* Something may be due earlier than was known: looks now. */
 void ax_scheduler_look(struct ax_server *server);
 void ax_scheduler_stop(struct ax_server *server);
+/* After the threads have ended. */
+void ax_scheduler_close(struct ax_server *server);
 
 #endif

@@ -5,113 +5,136 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "adapters/sqlite/sqlite.h"
 #include "app/recover.h"
 #include "server/server.h"
 #include "version.h"
 
 enum {
-	BATCH_ERRANDS_MAX = 500,
 	BATCH_MS = 5,
-	IDLE_MS = 500, /* without an errand for that long the writer does its housekeeping */
+	IDLE_MS = 500, /* without an errand for that long a writer does its housekeeping */
 	STACK_BYTES = 512 * 1024,
 	TRIM_ERRANDS = 50, /* so many errands are worth looking for memory to give back */
 };
 
-/* Runs what waits in the write lane, up to the limits of a batch, in one transaction. `first` has been taken. */
-static struct ax_errand *run_batch(struct ax_thread *t, struct ax_errand *first)
+enum ax_status ax_backend_open(
+	const struct ax_config *config, struct ax_log *log, struct ax_backend **ret, struct ax_err *err)
 {
-	struct ax_server *server = t->server;
+	return ax_backend_open_sqlite(config, log, ret, err);
+}
+
+/* --- writing ------------------------------------------------------------------------------------------------------ */
+
+/* Runs what waits in the lane, up to the limits of a batch, for one commit. `first` has been taken. */
+static struct ax_errand *run_batch(struct ax_writer *w, struct ax_errand *first)
+{
+	struct ax_server *server = w->thread.server;
 	int64_t start = ax_mono_ms(&server->clock.port);
 	struct ax_errand *tail = NULL;
-	int n = 0;
+	int n = 0, max = server->threads.backend->ops->batch_max;
 	for (struct ax_errand *errand = first; errand != NULL;) {
-		errand->run(errand, &t->side);
+		errand->run(errand, &w->thread.side);
 		if (tail != NULL)
 			tail->next = errand;
 		tail = errand;
-		if (++n == BATCH_ERRANDS_MAX || ax_mono_ms(&server->clock.port) - start >= BATCH_MS)
+		if (++n == max || ax_mono_ms(&server->clock.port) - start >= BATCH_MS)
 			break;
 		bool closed;
-		errand = ax_lane_take(&server->lanes, AX_LANE_WRITE, 0, &closed);
+		errand = ax_lane_take(&server->lanes, w->thread.lane, 0, &closed);
 	}
 	server->metrics.errands += (uint64_t)n;
 	return first;
 }
 
-static void write_batch(struct ax_thread *t, struct ax_errand *first)
+/* The errands behind what they said. */
+static struct ax_errand *with_hints(struct ax_server *server, struct ax_hints *hints, struct ax_errand *errands)
 {
-	struct ax_server *server = t->server;
-	struct ax_threads *threads = &server->threads;
+	ax_metrics_add(&server->metrics, &hints->counts);
+	if (ax_hints_empty(hints)) {
+		ax_hints_free(hints);
+		return errands;
+	}
+	hints->errand.done = ax_live_hints;
+	hints->server = server;
+	hints->errand.next = errands;
+	return &hints->errand;
+}
+
+static void fail_all(struct ax_errand *errands, enum ax_status status, const struct ax_err *err)
+{
+	for (struct ax_errand *errand = errands; errand != NULL; errand = errand->next) {
+		errand->commit = status;
+		errand->commit_err = *err;
+	}
+}
+
+static void write_batch(struct ax_writer *w, struct ax_errand *first)
+{
+	struct ax_server *server = w->thread.server;
+	const struct ax_backend_ops *ops = server->threads.backend->ops;
 	struct ax_err err = { 0 };
 	struct ax_hints *hints = ax_hints_new();
-	threads->collector.hints = hints;
-	struct ax_gid_gen gids = threads->ctx.gids;
+	struct ax_gid_gen gids = w->ctx.gids;
+	w->collector.hints = hints;
+	w->ctx.hold_leases_until = server->threads.hold_leases_until;
 
-	enum ax_status status = ax_sqlite_batch_begin(threads->db, &err);
+	enum ax_status status = ops->begin(w->thread.link, &err);
 	struct ax_errand *errands = first;
 	if (status == AX_OK) {
-		errands = run_batch(t, first);
+		errands = run_batch(w, first);
 		int64_t start = ax_mono_ms(&server->clock.port);
-		status = ax_sqlite_batch_commit(threads->db, &err);
+		status = ops->commit(w->thread.link, &err);
 		ax_histogram_add(&server->metrics.commit, ax_mono_ms(&server->clock.port) - start);
 	}
-	threads->collector.hints = NULL;
+	w->collector.hints = NULL;
 	if (status == AX_OK) {
 		server->metrics.commits++;
 		server->metrics.commit_ms = ax_mono_ms(&server->clock.port);
-		if (ax_hints_empty(hints)) {
-			ax_hints_free(hints);
-		} else {
-			hints->errand.done = ax_live_hints;
-			hints->server = server;
-			hints->errand.next = errands;
-			errands = &hints->errand;
-		}
+		errands = with_hints(server, hints, errands);
 	} else {
 		/* what the batch wrote is gone, the mark of used run ids with it: it has to be raised again */
-		threads->ctx.gids.high_ms = gids.high_ms;
+		w->ctx.gids.high_ms = gids.high_ms;
 		server->metrics.commit_failures++;
 		ax_hints_free(hints);
-		for (struct ax_errand *errand = errands; errand != NULL; errand = errand->next) {
-			errand->commit = status;
-			errand->commit_err = err;
-		}
+		fail_all(errands, status, &err);
 		ax_log_text(&server->log, AX_LOG_ERROR, "commit_failed", "message", err.msg);
 	}
 	ax_lanes_deliver(&server->lanes, errands);
 }
 
 /* A quiet moment. */
-static void rest(struct ax_thread *t)
+static void rest(struct ax_writer *w)
 {
-	ax_sqlite_idle(t->server->threads.db);
-	if (t->server->metrics.errands - t->trimmed_at_errands > TRIM_ERRANDS) {
-		t->trimmed_at_errands = t->server->metrics.errands;
+	struct ax_server *server = w->thread.server;
+	server->threads.backend->ops->idle(w->thread.link);
+	if (w == &server->threads.writers[0] && server->metrics.errands - w->trimmed_at_errands > TRIM_ERRANDS) {
+		w->trimmed_at_errands = server->metrics.errands;
 		malloc_trim(0);
 	}
 }
 
 static void write_loop(void *arg)
 {
-	struct ax_thread *t = arg;
+	struct ax_writer *w = arg;
 	for (;;) {
 		bool closed;
-		struct ax_errand *errand = ax_lane_take(&t->server->lanes, AX_LANE_WRITE, IDLE_MS, &closed);
+		struct ax_errand *errand = ax_lane_take(&w->thread.server->lanes, w->thread.lane, IDLE_MS, &closed);
 		if (closed)
 			return;
 		if (errand != NULL)
-			write_batch(t, errand);
+			write_batch(w, errand);
 		else
-			rest(t);
+			rest(w);
 	}
 }
 
-static void lane_loop(struct ax_thread *t, enum ax_lane lane)
+/* --- reading, hashing --------------------------------------------------------------------------------------------- */
+
+static void lane_loop(void *arg)
 {
+	struct ax_thread *t = arg;
 	for (;;) {
 		bool closed;
-		struct ax_errand *errand = ax_lane_take(&t->server->lanes, lane, -1, &closed);
+		struct ax_errand *errand = ax_lane_take(&t->server->lanes, t->lane, -1, &closed);
 		if (closed)
 			return;
 		if (errand == NULL)
@@ -121,81 +144,107 @@ static void lane_loop(struct ax_thread *t, enum ax_lane lane)
 	}
 }
 
-static void read_loop(void *arg)
+/* --- opening ------------------------------------------------------------------------------------------------------ */
+
+static enum ax_status link_thread(struct ax_server *server, struct ax_thread *thread, bool writes, struct ax_err *err)
 {
-	lane_loop(arg, AX_LANE_READ);
+	const struct ax_backend_ops *ops = server->threads.backend->ops;
+	enum ax_status status = ops->link(server->threads.backend, writes, &thread->link, err);
+	if (status == AX_OK)
+		thread->side.store = ops->store(thread->link);
+	return status;
 }
 
-static void hash_loop(void *arg)
+static enum ax_status open_writer(struct ax_server *server, struct ax_writer *w, struct ax_err *err)
 {
-	lane_loop(arg, AX_LANE_HASH);
-}
-
-static void init_ctx(struct ax_server *server)
-{
-	struct ax_threads *t = &server->threads;
-	char host[64] = "";
-	gethostname(host, sizeof host - 1);
-	snprintf(t->server_name, sizeof t->server_name, "%s", host[0] != '\0' ? host : "ax-server");
-	ax_collector_init(&t->collector, &server->metrics);
-	t->ctx = (struct ax_ctx){
-		.store = t->writer.side.store,
+	enum ax_status status = link_thread(server, &w->thread, true, err);
+	if (status != AX_OK)
+		return status;
+	ax_collector_init(&w->collector, w->thread.side.store);
+	w->ctx = (struct ax_ctx){
+		.store = &w->collector.store,
 		.clock = &server->clock.port,
 		.rand = &server->rand.port,
-		.notify = &t->collector.port,
+		.notify = &w->collector.port,
 		.log = &server->log.port,
 		.zones = server->zones,
-		.arena = &t->ctx_arena,
-		.server_name = t->server_name,
+		.arena = &w->arena,
+		.server_name = server->threads.server_name,
 	};
-	t->writer.side.ctx = &t->ctx;
+	w->thread.side.store = &w->collector.store;
+	w->thread.side.ctx = &w->ctx;
+	w->thread.side.collector = &w->collector;
+	return AX_OK;
+}
+
+static enum ax_status recover(struct ax_server *server, struct ax_err *err)
+{
+	struct ax_writer *w = &server->threads.writers[0];
+	w->collector.hints = ax_hints_new();
+	enum ax_status status = ax_recover(&w->ctx, AX_VERSION, err);
+	ax_hints_free(w->collector.hints);
+	w->collector.hints = NULL;
+	server->threads.number = w->ctx.gids.server_number;
+	server->threads.hold_leases_until = w->ctx.hold_leases_until;
+	return status;
 }
 
 enum ax_status ax_threads_open(struct ax_server *server, struct ax_err *err)
 {
 	struct ax_threads *t = &server->threads;
-	struct ax_sqlite_config config = { .path = server->config.store_path, .log = &server->log.port };
-	enum ax_status status = ax_sqlite_open(&config, &t->db, err);
+	char host[64] = "";
+	gethostname(host, sizeof host - 1);
+	snprintf(t->server_name, sizeof t->server_name, "%s", host[0] != '\0' ? host : "ax-server");
+	enum ax_status status = ax_backend_open(&server->config, &server->log.port, &t->backend, err);
 	if (status != AX_OK)
 		return status;
-	t->writer.side.store = ax_sqlite_store(t->db);
-	init_ctx(server);
-	t->collector.hints = ax_hints_new();
-	status = ax_recover(&t->ctx, AX_VERSION, err);
-	ax_hints_free(t->collector.hints);
-	t->collector.hints = NULL;
-	for (int i = 0; i < AX_READERS && status == AX_OK; i++) {
-		status = ax_sqlite_reader_open(t->db, &t->readers[i].reader, err);
-		if (status == AX_OK)
-			t->readers[i].side.store = ax_sqlite_reader_store(t->readers[i].reader);
-	}
-	t->number = t->ctx.gids.server_number;
+	int writers = t->backend->ops->writers;
+	AX_ASSERT(writers <= AX_WRITERS_MAX);
+	t->tick_lane = writers > 1 ? AX_LANE_TICK : AX_LANE_WRITE;
+	for (int i = 0; i < writers && status == AX_OK; i++)
+		status = open_writer(server, &t->writers[i], err);
+	if (status == AX_OK)
+		status = recover(server, err);
+	for (int i = 0; i < AX_READERS && status == AX_OK; i++)
+		status = link_thread(server, &t->readers[i], false, err);
 	return status;
 }
 
-static void start(struct ax_server *server, struct ax_thread *thread, uv_thread_cb loop)
+struct ax_store *ax_threads_store(struct ax_server *server)
+{
+	return server->threads.writers[0].collector.below;
+}
+
+/* --- start and stop ----------------------------------------------------------------------------------------------- */
+
+static void start(struct ax_server *server, struct ax_thread *thread, enum ax_lane lane, uv_thread_cb loop, void *arg)
 {
 	uv_thread_options_t options = { .flags = UV_THREAD_HAS_STACK_SIZE, .stack_size = STACK_BYTES };
 	thread->server = server;
-	AX_ASSERT(uv_thread_create_ex(&thread->id, &options, loop, thread) == 0);
+	thread->lane = lane;
+	AX_ASSERT(uv_thread_create_ex(&thread->id, &options, loop, arg) == 0);
 	thread->running = true;
 }
 
 void ax_threads_start(struct ax_server *server)
 {
 	struct ax_threads *t = &server->threads;
-	start(server, &t->writer, write_loop);
+	for (int i = 0; i < t->backend->ops->writers; i++)
+		start(server, &t->writers[i].thread, i == 0 ? t->tick_lane : AX_LANE_WRITE, write_loop, &t->writers[i]);
 	for (int i = 0; i < AX_READERS; i++)
-		start(server, &t->readers[i], read_loop);
+		start(server, &t->readers[i], AX_LANE_READ, lane_loop, &t->readers[i]);
 	for (int i = 0; i < AX_HASHERS; i++)
-		start(server, &t->hashers[i], hash_loop);
+		start(server, &t->hashers[i], AX_LANE_HASH, lane_loop, &t->hashers[i]);
 }
 
-static void stop(struct ax_thread *thread)
+static void stop(struct ax_server *server, struct ax_thread *thread)
 {
 	if (thread->running)
 		uv_thread_join(&thread->id);
 	thread->running = false;
+	if (thread->link != NULL)
+		server->threads.backend->ops->unlink(thread->link);
+	thread->link = NULL;
 }
 
 void ax_threads_stop(struct ax_server *server)
@@ -203,14 +252,15 @@ void ax_threads_stop(struct ax_server *server)
 	struct ax_threads *t = &server->threads;
 	for (int i = 0; i < AX_LANE_MAX; i++)
 		ax_lane_close(&server->lanes, (enum ax_lane)i);
-	stop(&t->writer);
-	for (int i = 0; i < AX_READERS; i++)
-		stop(&t->readers[i]);
 	for (int i = 0; i < AX_HASHERS; i++)
-		stop(&t->hashers[i]);
+		stop(server, &t->hashers[i]);
 	for (int i = 0; i < AX_READERS; i++)
-		if (t->readers[i].reader != NULL)
-			ax_sqlite_reader_close(t->readers[i].reader);
-	ax_sqlite_close(t->db);
-	ax_arena_done(&t->ctx_arena);
+		stop(server, &t->readers[i]);
+	for (int i = 0; i < AX_WRITERS_MAX; i++) {
+		stop(server, &t->writers[i].thread);
+		ax_arena_done(&t->writers[i].arena);
+	}
+	if (t->backend != NULL)
+		t->backend->ops->close(t->backend);
+	t->backend = NULL;
 }

@@ -191,7 +191,7 @@ void ax_server_close(struct ax_server *server)
 	ax_alerter_close(server);
 	ax_threads_stop(server);
 	ax_lanes_flush(&server->lanes); /* answers nobody waits for any more, but whose memory is to be freed */
-	ax_scheduler_stop(server);
+	ax_scheduler_close(server);
 	ax_http_server_free(server->http);
 	ax_lanes_done(&server->lanes);
 	uv_walk(&server->loop, close_handle, NULL);
