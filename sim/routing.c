@@ -104,8 +104,6 @@ void sim_check_claim(struct sim *sim, const struct ax_run *run)
 			(long long)group->running_long, (long long)part->given_long, run->worker, (long long)percent);
 }
 
-enum { NEXT_LOOK_MS = 1000 };
-
 /* Could the worker of a poll that was left without runs have had this one? */
 static bool might_have(struct sim *sim, const struct sim_worker *w, int64_t slots, const struct ax_run *run)
 {
@@ -133,8 +131,7 @@ void sim_check_left(struct sim *sim, const struct sim_worker *worker, int64_t sl
 			wants_one = wants_one ||
 				(version->task_id == run->task_id && version->version == run->version &&
 					ax_route_waits(version->def.route));
-		bool just_made = waited >= 0 && waited < NEXT_LOOK_MS; /* the next look, a second later, finds it */
-		if (!just_made && (!wants_one || waited < 0 || waited >= AX_ROUTE_WAIT_MS))
+		if (!wants_one || waited < 0 || waited >= AX_ROUTE_WAIT_MS)
 			sim_fail(sim, "L3 run %lld was left waiting %lld ms beside %s, which has room",
 				(long long)run->gid, (long long)waited, worker->name);
 	}

@@ -4,12 +4,12 @@
 
 #include "core/room.h"
 
-static bool is_known(const struct ax_takers *takers, const char *worker)
+static struct ax_taker *find_known(struct ax_takers *takers, const char *worker)
 {
 	for (int i = 0; i < takers->n; i++)
 		if (strcmp(takers->at[i].worker->name, worker) == 0)
-			return true;
-	return false;
+			return &takers->at[i];
+	return NULL;
 }
 
 static void add(struct ax_takers *takers, const struct ax_taker *taker)
@@ -26,10 +26,27 @@ static void make_room(struct ax_takers *takers, struct ax_arena *arena, int n)
 	takers->of = ax_alloc_array(arena, most, sizeof(*takers->of));
 }
 
-static enum ax_status find_poll(struct ax_takers *takers, struct ax_tx *tx, struct ax_poll *poll, int64_t slots,
+/* What the poll asks for. */
+static int64_t slots_of(const struct ax_takers *takers, const struct ax_poll *poll)
+{
+	for (int i = 0; poll->status == AX_OK && !poll->drain && i < poll->n_free; i++)
+		if (strcmp(poll->free[i].group_key, takers->group->group_key) == 0)
+			return poll->free[i].slots;
+	return 0;
+}
+
+static enum ax_status add_poll(struct ax_takers *takers, struct ax_tx *tx, struct ax_poll *poll,
 	const struct ax_worker *worker, struct ax_err *err)
 {
-	struct ax_taker taker = { .poll = poll, .worker = worker, .slots = slots };
+	struct ax_taker taker = { .poll = poll, .worker = worker, .slots = slots_of(takers, poll) };
+	struct ax_taker *known = find_known(takers, worker->name);
+	if (taker.slots <= 0)
+		return AX_OK;
+	if (known != NULL) {
+		known->poll = poll;
+		known->slots = taker.slots;
+		return AX_OK;
+	}
 	enum ax_status status =
 		tx->ops->worker_group_get(tx, worker->name, takers->group->group_key, true, &taker.part, err);
 	if (status == AX_NOT_FOUND)
@@ -44,13 +61,12 @@ enum ax_status ax_takers_find(struct ax_takers *takers, struct ax_tx *tx, struct
 {
 	enum ax_status status = AX_OK;
 	make_room(takers, tx->arena, n);
+	takers->polls = polls;
 	/* so late that it is newer than what any worker was given before, were the clock right */
 	takers->order = takers->now * 1000;
-	for (int i = 0; i < n; i++)
-		for (int g = 0; polls[i].status == AX_OK && !polls[i].drain && g < polls[i].n_free; g++)
-			if (status == AX_OK && polls[i].free[g].slots > 0 && !is_known(takers, workers[i].name) &&
-				strcmp(polls[i].free[g].group_key, takers->group->group_key) == 0)
-				status = find_poll(takers, tx, &polls[i], polls[i].free[g].slots, &workers[i], err);
+	for (int i = 0; status == AX_OK && i < n; i++)
+		if (polls[i].status == AX_OK)
+			status = add_poll(takers, tx, &polls[i], &workers[i], err);
 	return status;
 }
 
@@ -66,7 +82,7 @@ enum ax_status ax_takers_find_others(struct ax_takers *takers, struct ax_tx *tx,
 	make_room(takers, tx->arena, parts.n);
 	for (int i = 0; status == AX_OK && i < parts.n; i++) {
 		struct ax_worker *worker = ax_alloc(tx->arena, sizeof(*worker));
-		if (is_known(takers, parts.at[i].worker))
+		if (find_known(takers, parts.at[i].worker) != NULL)
 			continue;
 		status = tx->ops->worker_get(tx, parts.at[i].worker, false, worker, err);
 		if (status == AX_OK && ax_worker_is_online(worker, takers->now))
@@ -100,12 +116,23 @@ int ax_takers_list(struct ax_takers *takers, const struct ax_run *run, bool *ret
 	return n;
 }
 
+/* Of several polls of a worker the newest is served first: an older one may hang on a connection that is gone. */
+static void use_older_poll(const struct ax_takers *takers, struct ax_taker *taker)
+{
+	while (taker->slots <= 0 && taker->poll > takers->polls) {
+		taker->poll--;
+		if (strcmp(taker->poll->worker, taker->worker->name) == 0)
+			taker->slots = slots_of(takers, taker->poll);
+	}
+}
+
 void ax_takers_count(struct ax_takers *takers, struct ax_taker *taker, const struct ax_run *run, enum ax_routing route)
 {
 	struct ax_worker_group *part = &taker->part;
 	part->given++;
 	part->given_long += run->lane == AX_RUN_LANE_LONG;
 	taker->slots--;
+	use_older_poll(takers, taker);
 	taker->given = true;
 	part->given_order = ++takers->order;
 	if (route == AX_ROUTE_ROUND_ROBIN)

@@ -7,7 +7,7 @@
 #include "app/poll.h"
 
 struct ax_taker {
-	struct ax_poll *poll; /* NULL: it is online and does not ask now */
+	struct ax_poll *poll; /* the newest that has slots left; NULL: it is online and does not ask now */
 	const struct ax_worker *worker;
 	struct ax_worker_group part;
 	int64_t slots; /* what the poll still asks for */
@@ -17,6 +17,7 @@ struct ax_taker {
 struct ax_takers {
 	const struct ax_group *group;
 	int64_t now;
+	struct ax_poll *polls;
 	struct ax_taker *at;
 	int n;
 	bool others_known;
@@ -26,7 +27,8 @@ struct ax_takers {
 	int *of;
 };
 
-/* Adds the workers that ask for runs of the group, `workers` being those of the polls; each once. */
+/* Adds the workers that ask for runs of the group, `workers` being those of the polls, which are in order of age; each
+ * once. */
 enum ax_status ax_takers_find(struct ax_takers *takers, struct ax_tx *tx, struct ax_poll *polls,
 	const struct ax_worker *workers, int n, struct ax_err *err);
 

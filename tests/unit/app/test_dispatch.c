@@ -496,6 +496,24 @@ static void test_a_worker_that_asks_twice_gets_no_more(void **state)
 	assert_string_equal(waits_for(w, gid), "backlog");
 }
 
+/* Its poll before may hang on a connection that is gone, so the newest is answered first; nothing is left beside one
+ * that asks. */
+static void test_every_poll_of_a_worker_is_served(void **state)
+{
+	struct world *w = *state;
+	int64_t id = task_with(w, AX_ROUTE_LEAST_BUSY, NULL);
+	struct ax_poll polls[2];
+	for (int i = 0; i < 2; i++)
+		polls[i] = (struct ax_poll){
+			.worker = "a", .incarnation = "i1", .free = { { "default", 2 } }, .n_free = 1
+		};
+	for (int i = 0; i < 3; i++)
+		trigger(w, id, "");
+	assert_int_equal(ax_dispatch(&w->ctx, polls, 2, NULL), AX_OK);
+	assert_int_equal(polls[1].n_orders, 2);
+	assert_int_equal(polls[0].n_orders, 1);
+}
+
 static void auto_lane(struct ax_task_def *def)
 {
 	def->lane = AX_RUN_LANE_AUTO;
@@ -546,6 +564,7 @@ int main(void)
 		T(test_the_quota_has_a_share_too),
 		T(test_short_runs_do_not_starve_long_ones),
 		T(test_a_worker_that_asks_twice_gets_no_more),
+		T(test_every_poll_of_a_worker_is_served),
 		T(test_auto_learns),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
