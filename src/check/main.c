@@ -1,4 +1,4 @@
-/* ax-check: the audit of a store that no server has open, and of workers' execution journals. docs/audit.md. */
+/* ax-check: the audit of a store, and of workers' execution journals. docs/audit.md. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,13 +15,16 @@ enum { CLEAN = 0, VIOLATIONS = 1, CANNOT = 2 };
 enum { MAX_TABLE_BYTES = 64 << 20, TABLE_ROWS = 100 };
 
 static const char usage[] =
-	"usage: ax-check --store sqlite:PATH [--from T] [--to T] [--task ID] [--journal FILE]... [--json]\n"
+	"usage: ax-check --store URL [--from T] [--to T] [--task ID] [--journal FILE]... [--json]\n"
 	"       ax-check --journal FILE... [--json]\n"
 	"\n"
 	"Checks that every fire that the schedules demand is accounted for once, and that the rows of the\n"
-	"store agree with each other. The store must not be open in a server (there, use `axctl audit`).\n"
+	"store agree with each other.\n"
 	"\n"
-	"  --store sqlite:PATH   the embedded store\n"
+	"  --store sqlite:PATH   the embedded store; no server may have it open (there, use `axctl audit`)\n"
+	"  --store mysql://USER:PASS@HOST:PORT/DB\n"
+	"                        a MariaDB or MySQL database; servers may be at work. `?password_file=F` behind it\n"
+	"                        reads the password from a file\n"
 	"  --from T, --to T      the window: RFC 3339 or milliseconds UTC; else all that can be judged\n"
 	"  --task ID             fires of this task only\n"
 	"  --journal FILE        a worker's execution journal; more files may follow\n"
@@ -31,7 +34,7 @@ static const char usage[] =
 	"Exit status: 0 all is well, 1 something is not, 2 it could not be checked.\n";
 
 struct options {
-	const char *store_path;
+	const char *store;
 	const char *zone_dir;
 	int64_t from_ms, to_ms; /* -1 = not said */
 	int64_t task_id;        /* 0 = all */
@@ -67,9 +70,9 @@ static bool take_option(struct options *o, int letter, const char *value)
 {
 	switch (letter) {
 	case 's':
-		if (strncmp(value, "sqlite:", 7) != 0 || value[7] == '\0')
-			return wrong_usage("only sqlite:PATH can be read", value);
-		o->store_path = value + 7;
+		if ((strncmp(value, "sqlite:", 7) != 0 || value[7] == '\0') && strncmp(value, "mysql://", 8) != 0)
+			return wrong_usage("only sqlite:PATH and mysql://USER:PASS@HOST:PORT/DB can be read", value);
+		o->store = value;
 		return true;
 	case 'f':
 		return parse_instant(value, &o->from_ms) || wrong_usage("--from is no instant", value);
@@ -120,7 +123,7 @@ static bool read_options(int argc, char **argv, struct options *o)
 		return wrong_usage("what is this", argv[optind]);
 	for (; optind < argc; optind++)
 		o->journals[o->n_journals++] = argv[optind];
-	if (!o->store_path && o->n_journals == 0)
+	if (!o->store && o->n_journals == 0)
 		return wrong_usage("nothing to check", "give --store or --journal");
 	return true;
 }
@@ -165,12 +168,12 @@ static enum ax_status check(const struct options *o, struct outcome *out, struct
 {
 	struct ax_check_store store = { .lock_fd = -1 };
 	enum ax_status status = AX_OK;
-	if (o->store_path)
-		status = ax_check_store_open(o->store_path, &store, err);
-	if (status == AX_OK && o->store_path)
+	if (o->store)
+		status = ax_check_store_open(o->store, &store, err);
+	if (status == AX_OK && o->store)
 		status = check_store(o, &store, out, err);
 	if (status == AX_OK && o->n_journals > 0)
-		status = check_journals(o, o->store_path ? &store : NULL, out, err);
+		status = check_journals(o, o->store ? &store : NULL, out, err);
 	ax_check_store_close(&store);
 	return status;
 }
@@ -196,7 +199,7 @@ static json_t *findings_array(const struct ax_check_findings *findings)
 static void print_json(const struct options *o, const struct outcome *out)
 {
 	json_t *body = out->audit ? ax_check_audit_object(out->audit) : json_object();
-	if (o->store_path)
+	if (o->store)
 		json_object_set_new(body, "invariants", findings_array(&out->rows));
 	if (o->n_journals > 0)
 		json_object_set_new(body, "journals", findings_array(&out->journals));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/attr.h"
+#include "check/copy.h"
 
 enum {
 	SETTLE_MS = 10000,        /* a fire is dealt with by then */
@@ -92,17 +93,33 @@ static enum ax_status read_life(struct ax_check_store *store, struct ax_err *err
 	return status;
 }
 
-enum ax_status ax_check_store_open(const char *path, struct ax_check_store *ret, struct ax_err *err)
+static enum ax_status open_file(const char *path, struct ax_check_store *store, struct ax_err *err)
 {
-	struct ax_check_store store = { .lock_fd = -1 };
 	if (access(path, R_OK) != 0)
 		return ax_fail(err, AX_NOT_FOUND, "store", "%s cannot be read: %s", path, strerror(errno));
-	enum ax_status status = take_lock(path, &store.lock_fd, err);
+	enum ax_status status = take_lock(path, &store->lock_fd, err);
 	if (status != AX_OK)
 		return status;
-	if (sqlite3_open_v2(path, &store.db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
-		sqlite3_exec(store.db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
-		status = ax_fail(err, AX_BROKEN, "store", "%s cannot be opened: %s", path, sqlite3_errmsg(store.db));
+	if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
+		sqlite3_exec(store->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+		return ax_fail(err, AX_BROKEN, "store", "%s cannot be opened: %s", path, sqlite3_errmsg(store->db));
+	return AX_OK;
+}
+
+/* An unnamed file that goes with the process: a history may be larger than memory. */
+static enum ax_status open_copy(const char *url, struct ax_check_store *store, struct ax_err *err)
+{
+	store->copied = true;
+	if (sqlite3_open_v2("", &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK)
+		return ax_fail(err, AX_BROKEN, "store", "no copy can be made: %s", sqlite3_errmsg(store->db));
+	return ax_check_copy(url, store->db, err);
+}
+
+enum ax_status ax_check_store_open(const char *url, struct ax_check_store *ret, struct ax_err *err)
+{
+	struct ax_check_store store = { .lock_fd = -1 };
+	enum ax_status status =
+		strncmp(url, "sqlite:", 7) == 0 ? open_file(url + 7, &store, err) : open_copy(url, &store, err);
 	if (status == AX_OK)
 		status = read_life(&store, err);
 	if (status == AX_OK)

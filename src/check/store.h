@@ -1,7 +1,7 @@
 #ifndef AX_CHECK_STORE_H
 #define AX_CHECK_STORE_H
 
-/* Reading a whole embedded store that no server has open. */
+/* Reading a whole store: the file of an embedded one that no server has open, or a snapshot of a database. */
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -11,14 +11,16 @@
 #include "check/check.h"
 
 struct ax_check_store {
-	sqlite3 *db;
-	int lock_fd;     /* shared lock of PATH-lock: a server, which wants it alone, does not start meanwhile */
+	sqlite3 *db; /* the file, or the copy of a database */
+	int lock_fd; /* shared lock of PATH-lock: a server, which wants it alone, does not start meanwhile */
+	bool copied;
 	int64_t time_ms; /* the newest instant that the store shows: it lived until then */
 	bool settled;    /* a server had run for a while before: what was due was dealt with */
 };
 
-/* Opens the file read-only, in one transaction. AX_BUSY while a server holds the lock. */
-enum ax_status ax_check_store_open(const char *path, struct ax_check_store *ret, struct ax_err *err);
+/* `url`: sqlite:PATH opens the file read-only, in one transaction; AX_BUSY while a server holds the lock. mysql://…
+ * takes a copy; servers may be at work. */
+enum ax_status ax_check_store_open(const char *url, struct ax_check_store *ret, struct ax_err *err);
 void ax_check_store_close(struct ax_check_store *store);
 
 /* The window that can be judged whole; `now_ms` bounds it. docs/audit.md says how it is chosen. */

@@ -1,0 +1,84 @@
+"""The same rows in a MariaDB database: ax-check says the same about them, while others have it open."""
+
+import sqlite3
+import sys
+
+import pytest
+
+from store import ROOT, broken, check, make
+from test_store import FAULTS
+
+sys.path.insert(0, str(ROOT / "tests/lib"))
+
+from mariadb import MariaDB, PASSWORD  # noqa: E402
+
+KINDS = {"INTEGER": "BIGINT", "TEXT": "LONGTEXT", "BLOB": "LONGBLOB"}
+
+
+@pytest.fixture(scope="module")
+def mariadb():
+    with MariaDB() as db:
+        yield db
+
+
+def literal(value):
+    if value is None:
+        return "NULL"
+    if isinstance(value, int):
+        return str(value)
+    data = value.encode() if isinstance(value, str) else value
+    return f"X'{data.hex()}'" if data else "''"
+
+
+def carry_over(path, db, name):
+    """The tables of an embedded store, with their rows and without anything else."""
+    script = []
+    with sqlite3.connect(path) as store:
+        for (table,) in store.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'ax\\_%' ESCAPE '\\'").fetchall():
+            columns = store.execute(f"PRAGMA table_info({table})").fetchall()
+            script.append(f"CREATE TABLE {table} ({', '.join(f'`{c[1]}` {KINDS[c[2]]}' for c in columns)});")
+            script += [f"INSERT INTO {table} VALUES ({', '.join(map(literal, row))});" for row in store.execute(f"SELECT * FROM {table}")]
+    db.create_database(name)
+    db.client("\n".join(script), name)
+    return db.url(name)
+
+
+@pytest.mark.parametrize("n", range(0, len(FAULTS), 7))
+def test_says_the_same(tmp_path, mariadb, n):
+    store = make(tmp_path / "ax.db")
+    store.db.executescript(FAULTS[n][1])
+    path = store.done()
+    url = carry_over(path, mariadb, f"fault_{n}")
+    expected, found = check("--store", f"sqlite:{path}"), check("--store", url)
+    for row in expected[1]["invariants"]:
+        if row["id"] == "I4.guard":  # a trigger of the embedded store
+            row["violations"] = None
+    assert FAULTS[n][0] in broken(found[1])
+    assert found == expected
+
+
+def test_clean_and_with_a_password_file(tmp_path, mariadb):
+    path = make(tmp_path / "ax.db").done()
+    url = carry_over(path, mariadb, "clean")
+    secret = tmp_path / "secret"
+    secret.write_text(PASSWORD + "\n")
+    with mariadb.session("clean") as other:
+        other.query("START TRANSACTION")
+        other.query("UPDATE ax_group SET running = 9")
+        status, said = check("--store", url.replace(f":{PASSWORD}@", "@") + f"?password_file={secret}")
+        assert status == 0, said
+        assert said["runs"] > 0 and said["unexplained"] == 0
+
+
+@pytest.mark.parametrize("url", ["mysql://", "mysql://host/db", "mysql://u:p@host", "mysql://u:p@/db", "mysql://u:%zz@h/db", "postgres://x"])
+def test_what_is_no_address(url):
+    status, said = check("--store", url)
+    assert status == 2 and "mysql://USER:PASS@HOST:PORT/DB" in said
+
+
+def test_nobody_there(mariadb):
+    status, said = check("--store", mariadb.url("nothing"))
+    assert status == 2 and "nothing" in said
+    mariadb.create_database("empty")
+    status, said = check("--store", mariadb.url("empty"))
+    assert status == 2 and "no tables" in said
