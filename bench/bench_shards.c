@@ -176,6 +176,7 @@ int main(int argc, char **argv)
 	struct ax_notify notify = { &notify_ops };
 	struct ax_zones zones = { .ops = &zones_ops };
 	must(ax_sqlite_open(&(struct ax_sqlite_config){ .path = path }, &db, &err), &err);
+	struct ax_seat seat = { 0 };
 	struct ax_ctx ctx = {
 		.store = ax_sqlite_store(db),
 		.clock = &clock,
@@ -184,6 +185,7 @@ int main(int argc, char **argv)
 		.zones = &zones,
 		.arena = &arena,
 		.server_name = "bench",
+		.seat = &seat,
 	};
 	must(ax_recover(&ctx, "bench", &err), &err);
 	for (size_t i = 0; i < AX_COUNT(counts); i++)

@@ -118,6 +118,7 @@ void sim_faults_init(struct sim *sim)
 	static const struct ax_zones_ops zones_ops = { find_zone, zone_version };
 	ax_fault_store_init(&sim->faults, ax_mem_store_port(sim->mem), plan, sim);
 	sim->store.ops = &store_ops;
+	sim->store.sole = true;
 	sim->clock.ops = &clock_ops;
 	sim->rand.ops = &rand_ops;
 	sim->notify.ops = &notify_ops;

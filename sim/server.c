@@ -165,6 +165,7 @@ void sim_server_start(struct sim *sim)
 	struct sim_server *server = &sim->server;
 	struct ax_err err = { 0 };
 	ax_arena_reset(&server->arena);
+	memset(&server->seat, 0, sizeof(server->seat));
 	server->ctx = (struct ax_ctx){
 		.store = &sim->store,
 		.clock = &sim->clock,
@@ -174,6 +175,7 @@ void sim_server_start(struct sim *sim)
 		.zones = &sim->zones,
 		.arena = &server->arena,
 		.server_name = "sim",
+		.seat = &server->seat,
 	};
 	server->life++;
 	server->paused_until = 0;

@@ -94,6 +94,7 @@ struct sim_server {
 	int64_t paused_until;
 	int64_t life;
 	int64_t up_since, step_then; /* true time and clock's step of its start */
+	struct ax_seat seat;
 	struct ax_ctx ctx;
 	struct ax_arena arena;
 	struct sim_parked parked[SIM_WORKERS * 4];

@@ -388,3 +388,15 @@ CREATE INDEX ax_worker_group_group ON ax_worker_group (group_key, worker);
 DROP INDEX ax_task_log_waiting;
 CREATE INDEX ax_task_log_waiting ON ax_task_log (group_key, hold, executor_key, lane, demand, rank, gid)
   WHERE status = 1;
+
+-- Several servers: each has its number under a lease, and some chores are done by one of them at a time.
+
+ALTER TABLE ax_server ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_server ADD COLUMN lease_time INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE ax_lease (
+  name TEXT NOT NULL PRIMARY KEY,
+  holder INTEGER NOT NULL,
+  fence INTEGER NOT NULL,
+  until_time INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

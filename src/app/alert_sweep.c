@@ -5,6 +5,7 @@
 
 #include "app/alert_rules.h"
 #include "app/alerts.h"
+#include "app/chore.h"
 #include "core/limits.h"
 
 enum {
@@ -23,6 +24,7 @@ struct sweep {
 	struct ax_ctx *ctx;
 	int64_t now;
 	struct place after, next; /* the rows of this transaction are behind `after`, those of the next behind `next` */
+	bool over;                /* another server does it: nothing of the sweep is done any more */
 	int n;                    /* rows that this transaction saw: a full batch means there may be more */
 	size_t end;               /* of `ends`: what is looked for */
 	struct ax_groups groups;
@@ -31,14 +33,24 @@ struct sweep {
 	int seen;         /* runs that wait and were looked at */
 };
 
+static enum ax_status run(struct sweep *sweep, ax_tx_fn fn, struct ax_err *err)
+{
+	bool mine = true;
+	enum ax_status status = AX_OK;
+	if (!sweep->over)
+		status = ax_chore_run(sweep->ctx, "alerts", fn, sweep, &mine, err);
+	sweep->over = sweep->over || !mine;
+	return status;
+}
+
 /* Runs a batch transaction until it sees less than a batch. `each`, if there is one, follows its commit. */
 static enum ax_status repeat(struct sweep *sweep, ax_tx_fn fn, bool (*each)(struct sweep *sweep), struct ax_err *err)
 {
 	enum ax_status status;
 	sweep->after = (struct place){ 0 };
 	for (;;) {
-		status = ax_store_run(sweep->ctx->store, sweep->ctx->arena, fn, sweep, err);
-		if (status != AX_OK || (each != NULL && !each(sweep)) || sweep->n < BATCH)
+		status = run(sweep, fn, err);
+		if (status != AX_OK || sweep->over || (each != NULL && !each(sweep)) || sweep->n < BATCH)
 			return status;
 		sweep->after = sweep->next;
 	}
@@ -159,10 +171,10 @@ static enum ax_status judge_groups(struct ax_tx *tx, void *arg, struct ax_err *e
 
 static enum ax_status look_at_runs(struct sweep *sweep, struct ax_err *err)
 {
-	enum ax_status status = ax_store_run(sweep->ctx->store, sweep->ctx->arena, read_groups, sweep, err);
+	enum ax_status status = run(sweep, read_groups, err);
 	if (status == AX_OK)
 		status = repeat(sweep, look_at_waiting, add_page, err);
-	return status == AX_OK ? ax_store_run(sweep->ctx->store, sweep->ctx->arena, judge_groups, sweep, err) : status;
+	return status == AX_OK ? run(sweep, judge_groups, err) : status;
 }
 
 /* --- workers ------------------------------------------------------------------------------------------------------ */
@@ -346,10 +358,10 @@ enum ax_status ax_alert_sweep(struct ax_ctx *ctx, int64_t now, struct ax_err *er
 	struct sweep sweep = { .ctx = ctx, .now = now };
 	enum ax_status status = look_at_runs(&sweep, err);
 	if (status == AX_OK && now >= ctx->hold_leases_until) /* before, the silence may be our own */
-		status = ax_store_run(ctx->store, ctx->arena, look_at_workers, &sweep, err);
+		status = run(&sweep, look_at_workers, err);
 	if (status == AX_OK)
 		status = repeat(&sweep, look_at_tasks, NULL, err);
 	for (sweep.end = 0; status == AX_OK && sweep.end < AX_COUNT(ends); sweep.end++)
 		status = repeat(&sweep, end_those_over, NULL, err);
-	return status == AX_OK ? ax_alert_remind(ctx, now, err) : status;
+	return status == AX_OK && !sweep.over ? ax_alert_remind(ctx, now, err) : status;
 }

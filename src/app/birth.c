@@ -7,6 +7,7 @@
 #include "app/canary.h"
 #include "app/overlap.h"
 #include "app/run_def.h"
+#include "app/seat.h"
 #include "app/shard_set.h"
 #include "base/num.h"
 #include "core/duration.h"
@@ -15,39 +16,10 @@
 
 enum { GIDS_PER_TRANSACTION = 20000000 }; /* 200 tasks make up 100 fires, and each ends a chain */
 
-struct ax_gid_mark {
-	struct ax_ctx *ctx;
-	int64_t high_ms;
-};
-
-static enum ax_status raise_mark(struct ax_tx *tx, void *arg, struct ax_err *err)
-{
-	struct ax_gid_mark *mark = arg;
-	struct ax_servers servers;
-	enum ax_status status = tx->ops->servers(tx, &servers, err);
-	for (int i = 0; status == AX_OK && i < servers.n; i++) {
-		if (servers.at[i].number != mark->ctx->gids.server_number)
-			continue;
-		servers.at[i].gid_high_ms = AX_MAX(servers.at[i].gid_high_ms, mark->high_ms);
-		servers.at[i].seen_time = ax_now_ms(mark->ctx->clock);
-		return tx->ops->server_put(tx, &servers.at[i], err);
-	}
-	return status == AX_OK ? ax_fail(err, AX_BROKEN, "", "the row of this server is gone") : status;
-}
-
 enum ax_status ax_gids_ensure(struct ax_ctx *ctx, struct ax_err *err)
 {
 	ctx->shards_left = AX_SHARDS_STEP;
-	struct ax_gid_mark mark = {
-		.ctx = ctx,
-		.high_ms = ax_gid_need(&ctx->gids, ax_now_ms(ctx->clock), GIDS_PER_TRANSACTION),
-	};
-	if (mark.high_ms == 0)
-		return AX_OK;
-	enum ax_status status = ax_store_run(ctx->store, ctx->arena, raise_mark, &mark, err);
-	if (status == AX_OK)
-		ax_gid_raise(&ctx->gids, mark.high_ms);
-	return status;
+	return ax_seat_ensure_gids(ctx, GIDS_PER_TRANSACTION, err);
 }
 
 static const char *make_trace_id(struct ax_ctx *ctx)

@@ -3,6 +3,8 @@
 
 /* What a service needs from the world, in one place. Owned by one thread. */
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "core/gid.h"
 #include "port/clock.h"
@@ -11,6 +13,14 @@
 #include "port/rand.h"
 #include "port/store.h"
 #include "port/zones.h"
+
+/* A server's number at its store; app/seat.h says how it comes by it. One for all contexts of the server. */
+struct ax_seat {
+	int64_t incarnation;          /* of this process, drawn when it takes its first number */
+	_Atomic int64_t place;        /* the number, and up to when gids under it had been used; see seat.c */
+	_Atomic int64_t renewed_mono; /* when the lease began last */
+	const char *version;
+};
 
 struct ax_ctx {
 	struct ax_store *store;
@@ -21,7 +31,11 @@ struct ax_ctx {
 	struct ax_zones *zones;
 	struct ax_arena *arena; /* reset by whoever calls a service, never by a service */
 
-	struct ax_gid_gen gids;
+	/* This context is number `stripe` of those that share the seat; 0, 0: it is alone. */
+	struct ax_seat *seat;
+	int stripe, stripes;
+	struct ax_gid_gen gids; /* for `place` */
+	int64_t place;
 	const char *server_name;
 	/* Attempts are not ended for their leases before this instant: set at the start and after a gap, one lease
 	 * ahead, so that a server that was away does not take its own silence for the workers'. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "app/seat.h"
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "core/alert_text.h"
@@ -76,7 +77,7 @@ static enum ax_status read_alert(struct ax_tx *tx, const struct ax_channel *chan
 static enum ax_status claim(struct pass *pass, struct ax_tx *tx, struct ax_delivery *delivery, struct ax_err *err)
 {
 	delivery->attempts++;
-	delivery->server = pass->ctx->gids.server_number;
+	delivery->server = ax_seat_number(pass->ctx->seat);
 	delivery->next_time = pass->now + AX_SEND_LEASE_MS;
 	return tx->ops->delivery_update(tx, delivery, delivery->rev, err);
 }

@@ -1,6 +1,8 @@
 #include "app/recover.h"
 
+#include "app/chore.h"
 #include "app/groups.h"
+#include "app/seat.h"
 #include "app/workers.h"
 #include "app/failures.h"
 #include "core/limits.h"
@@ -9,9 +11,7 @@ enum { DAY_MS = 86400000 }; /* alerts outlive the runs that they are of */
 
 struct pass {
 	struct ax_ctx *ctx;
-	const char *version;
 	int64_t now;
-	int64_t used_ms; /* gids up to here may have been used under this number */
 	int64_t keep_ms;
 	int deleted;
 };
@@ -27,33 +27,18 @@ static enum ax_status ensure_default_group(struct ax_tx *tx, int64_t now, struct
 static enum ax_status start(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
-	struct ax_servers servers;
-	struct ax_server_row row = {
-		.number = 0, /* one node: always the same number */
-		.name = pass->ctx->server_name,
-		.version = pass->version,
-		.start_time = pass->now,
-		.seen_time = pass->now,
-	};
-	enum ax_status status = ensure_default_group(tx, pass->now, err);
-	if (status == AX_OK)
-		status = tx->ops->servers(tx, &servers, err);
-	for (int i = 0; status == AX_OK && i < servers.n; i++)
-		if (servers.at[i].number == row.number)
-			row.gid_high_ms = servers.at[i].gid_high_ms;
-	pass->used_ms = row.gid_high_ms;
-	if (status == AX_OK) /* what it was sending when it ended is sent again */
-		status = tx->ops->deliveries_release(tx, row.number, err);
-	return status == AX_OK ? tx->ops->server_put(tx, &row, err) : status;
+	return ensure_default_group(tx, pass->now, err);
 }
 
 enum ax_status ax_recover(struct ax_ctx *ctx, const char *version, struct ax_err *err)
 {
-	struct pass pass = { .ctx = ctx, .version = version, .now = ax_now_ms(ctx->clock) };
+	struct pass pass = { .ctx = ctx, .now = ax_now_ms(ctx->clock) };
 	enum ax_status status = ax_store_run(ctx->store, ctx->arena, start, &pass, err);
+	ctx->seat->version = version;
+	if (status == AX_OK)
+		status = ax_seat_take(ctx, err);
 	if (status != AX_OK)
 		return status;
-	ax_gid_init(&ctx->gids, 0, pass.used_ms);
 	ctx->hold_leases_until = pass.now + AX_LEASE_MS;
 	ctx->seen_ms = 0;
 	ctx->stuck_seen_ms = 0;
@@ -85,8 +70,8 @@ static enum ax_status purge(struct ax_tx *tx, void *arg, struct ax_err *err)
 enum ax_status ax_retain(struct ax_ctx *ctx, int64_t keep_ms, int *ret_deleted, struct ax_err *err)
 {
 	struct pass pass = { .ctx = ctx, .now = ax_now_ms(ctx->clock), .keep_ms = keep_ms };
-	enum ax_status status = ax_store_run(ctx->store, ctx->arena, purge, &pass, err);
-	if (status == AX_OK)
-		*ret_deleted = pass.deleted;
+	bool mine;
+	enum ax_status status = ax_chore_run(ctx, "retention", purge, &pass, &mine, err);
+	*ret_deleted = status == AX_OK && mine ? pass.deleted : 0;
 	return status;
 }

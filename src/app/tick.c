@@ -9,6 +9,7 @@
 #include "app/calendars.h"
 #include "app/chain.h"
 #include "app/change.h"
+#include "app/chore.h"
 #include "app/failures.h"
 #include "app/fire.h"
 #include "app/schedule_next.h"
@@ -32,6 +33,7 @@ struct pass {
 	int64_t now;
 	int taken; /* rows this transaction took: a full batch means there may be more */
 	chore_fn chore;
+	const char *chore_name; /* NULL = every server does it, each for the rows that it gets */
 };
 
 static enum ax_status fire_tasks(struct ax_tx *tx, void *arg, struct ax_err *err)
@@ -107,14 +109,13 @@ static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err
 }
 
 /* Tasks that could not be read, and those of @after that an edit or an older version left without a next fire. */
-static enum ax_status free_stuck(struct ax_tx *tx, void *arg, struct ax_err *err)
+static enum ax_status free_stuck(struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_taken, struct ax_err *err)
 {
-	struct pass *pass = arg;
 	struct ax_tasks stuck;
 	enum ax_status status = tx->ops->tasks_stuck(tx, AX_BATCH, &stuck, err);
-	pass->taken = status == AX_OK ? stuck.n : 0;
+	*ret_taken = status == AX_OK ? stuck.n : 0;
 	for (int i = 0; status == AX_OK && i < stuck.n; i++)
-		status = ax_schedule_resume(pass->ctx, tx, &stuck.at[i], pass->now, err);
+		status = ax_schedule_resume(ctx, tx, &stuck.at[i], now, err);
 	return status;
 }
 
@@ -172,20 +173,27 @@ static enum ax_status find_next(struct ax_tx *tx, void *arg, struct ax_err *err)
 static enum ax_status repeat(struct pass *pass, ax_tx_fn fn, struct ax_err *err)
 {
 	enum ax_status status = AX_OK;
+	bool mine;
 	for (int round = 0; round < ROUNDS; round++) {
 		status = ax_gids_ensure(pass->ctx, err);
-		if (status == AX_OK)
+		pass->taken = 0;
+		if (status == AX_OK && pass->chore_name == NULL)
 			status = ax_store_run(pass->ctx->store, pass->ctx->arena, fn, pass, err);
+		else if (status == AX_OK)
+			status = ax_chore_run(pass->ctx, pass->chore_name, fn, pass, &mine, err);
 		if (status != AX_OK || pass->taken < AX_BATCH)
 			break;
 	}
 	return status;
 }
 
-static enum ax_status repeat_chore(struct pass *pass, chore_fn chore, struct ax_err *err)
+static enum ax_status repeat_chore(struct pass *pass, const char *name, chore_fn chore, struct ax_err *err)
 {
 	pass->chore = chore;
-	return repeat(pass, run_chore, err);
+	pass->chore_name = name;
+	enum ax_status status = repeat(pass, run_chore, err);
+	pass->chore_name = NULL;
+	return status;
 }
 
 enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *err)
@@ -202,13 +210,14 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 	if (status == AX_OK)
 		status = repeat(&pass, sweep_runs, err);
 	if (status == AX_OK)
-		status = repeat_chore(&pass, ax_watch_sweep, err);
+		status = repeat_chore(&pass, NULL, ax_watch_sweep, err);
 	if (status == AX_OK)
-		status = repeat_chore(&pass, ax_backfills_step, err);
+		status = repeat_chore(&pass, "backfills", ax_backfills_step, err);
 	if (status == AX_OK && (pass.now - ctx->stuck_seen_ms > RARE_SWEEP_MS || pass.now < ctx->stuck_seen_ms)) {
-		status = repeat(&pass, free_stuck, err);
+		status = repeat_chore(&pass, "stuck", free_stuck, err);
 		if (status == AX_OK)
-			status = repeat_chore(&pass, ax_calendars_follow, err); /* changes that a crash cut short */
+			status = repeat_chore(
+				&pass, "calendars", ax_calendars_follow, err); /* changes that a crash cut short */
 		ctx->stuck_seen_ms = pass.now;
 	}
 	if (status == AX_OK && (pass.now - ctx->alerts_seen_ms > ALERT_SWEEP_MS || pass.now < ctx->alerts_seen_ms)) {
@@ -221,7 +230,7 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		ctx->seen_ms = pass.now;
 	/* last, for nothing else waits for it */
 	if (status == AX_OK && (pass.now - ctx->folded_ms >= FOLD_MS || pass.now < ctx->folded_ms)) {
-		status = repeat_chore(&pass, ax_failures_fold, err);
+		status = repeat_chore(&pass, "failures", ax_failures_fold, err);
 		if (pass.taken < AX_BATCH)
 			ctx->folded_ms = pass.now;
 	}

@@ -5,20 +5,24 @@
 
 enum { SEQUENCE_BITS = 12, SERVER_BITS = 10, SEQUENCES = 1 << SEQUENCE_BITS };
 
-void ax_gid_init(struct ax_gid_gen *gen, int64_t server_number, int64_t used_ms)
+void ax_gid_init(struct ax_gid_gen *gen, int64_t server_number, int64_t used_ms, int stripe, int stripes)
 {
 	AX_ASSERT(server_number >= 0 && server_number < AX_GID_SERVERS);
+	AX_ASSERT(stripe >= 0 && stripe < stripes && stripes <= AX_GID_STRIPES);
+	int64_t end = (int64_t)SEQUENCES * (stripe + 1) / stripes;
 	*gen = (struct ax_gid_gen){
 		.server_number = server_number,
 		.last_ms = AX_MAX(used_ms, AX_GID_EPOCH_MS),
-		.sequence = SEQUENCES - 1, /* the next id opens a new millisecond */
+		.sequence = end - 1, /* the next id opens a new millisecond */
+		.first = (int64_t)SEQUENCES * stripe / stripes,
+		.end = end,
 		.high_ms = used_ms,
 	};
 }
 
 int64_t ax_gid_need(const struct ax_gid_gen *gen, int64_t now_ms, int64_t count)
 {
-	int64_t last = AX_MAX(gen->last_ms, now_ms) + 1 + count / SEQUENCES + 1;
+	int64_t last = AX_MAX(gen->last_ms, now_ms) + 1 + count / (gen->end - gen->first) + 1;
 	return last <= gen->high_ms ? 0 : last + AX_GID_AHEAD_MS;
 }
 
@@ -31,10 +35,10 @@ int64_t ax_gid_next(struct ax_gid_gen *gen, int64_t now_ms)
 {
 	if (now_ms > gen->last_ms) {
 		gen->last_ms = now_ms;
-		gen->sequence = 0;
-	} else if (gen->sequence == SEQUENCES - 1) {
+		gen->sequence = gen->first;
+	} else if (gen->sequence == gen->end - 1) {
 		gen->last_ms++;
-		gen->sequence = 0;
+		gen->sequence = gen->first;
 	} else {
 		gen->sequence++;
 	}

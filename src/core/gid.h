@@ -4,7 +4,10 @@
 /* Run ids: 63 bits = 41 ms since 2024-01-01 · 10 server number · 12 sequence. Time-ordered, never reused.
  *
  * A generator makes ids only up to `high_ms`, an instant that its owner has stored durably beforehand; whoever takes
- * the server number over later starts above it. That holds across restarts, clock steps and lost rows. */
+ * the server number over later starts above it. That holds across restarts, clock steps and lost rows.
+ *
+ * Several threads of a server have a generator each, under the one number: the sequence of each millisecond is divided
+ * into stripes, one for each of them. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +16,7 @@
 
 enum {
 	AX_GID_SERVERS = 1024,
+	AX_GID_STRIPES = 256,    /* most of one server: 16 ids a millisecond are left to each */
 	AX_GID_AHEAD_MS = 10000, /* how far high_ms is raised at once */
 };
 
@@ -20,11 +24,13 @@ struct ax_gid_gen {
 	int64_t server_number; /* 0-1023 */
 	int64_t last_ms;       /* instant of the newest id; ids only grow */
 	int64_t sequence;
+	int64_t first, end; /* the sequences of its stripe: [first, end) */
 	int64_t high_ms;
 };
 
-/* Starts above everything that was used before: `used_ms` is the stored high mark of this server number. */
-void ax_gid_init(struct ax_gid_gen *gen, int64_t server_number, int64_t used_ms);
+/* Starts above everything that was used before: `used_ms` is the stored high mark of this server number. `stripe` is
+ * the caller's among `stripes` that make ids under this number at the same time: 0 of 1 when it is alone. */
+void ax_gid_init(struct ax_gid_gen *gen, int64_t server_number, int64_t used_ms, int stripe, int stripes);
 
 /* How high the stored mark must be raised before `count` more ids can be made at `now_ms`; 0 when it suffices. */
 int64_t ax_gid_need(const struct ax_gid_gen *gen, int64_t now_ms, int64_t count);

@@ -51,6 +51,11 @@ enum {
 	AX_OUTPUT_KEEP_HEAD = 262144, /* … of which so many from its beginning, the others from its end */
 	AX_REPORT_ITEMS_MAX = 1000,
 	AX_POLL_GROUPS_MAX = 64,
+
+	AX_SEAT_LEASE_MS = 30000,  /* a server's number is its own for so long after it was seen … */
+	AX_SEAT_STALE_MS = 20000,  /* … it stops 10 s before, for clock rates and what is under way … */
+	AX_SEAT_RENEW_MS = 5000,   /* … and has three tries before that */
+	AX_CHORE_LEASE_MS = 15000, /* what one server at a time does is another's when it was not seen for so long */
 };
 
 #define AX_TIME_MAX_MS INT64_C(253402300799999) /* the end of year 9999 */

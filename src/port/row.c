@@ -129,8 +129,13 @@ ROW(ax_worker_group_row, "ax_worker_group", worker_group_fields);
 
 #define TYPE ax_server_row
 static const struct ax_field server_fields[] = { FIX(number), FIX(name), FIX(version), FIX(start_time), FIX(seen_time),
-	FIX(gid_high_ms) };
+	FIX(gid_high_ms), FIX(incarnation), FIX(lease_time) };
 ROW(ax_server_row_row, "ax_server", server_fields);
+#undef TYPE
+
+#define TYPE ax_lease
+static const struct ax_field lease_fields[] = { FIX(name), COL(holder), COL(fence), COL(until_time) };
+ROW(ax_lease_row, "ax_lease", lease_fields);
 #undef TYPE
 
 #define TYPE ax_user

@@ -14,7 +14,7 @@
  *  - unique: (event_name, event_key); (group_key, fingerprint) of failure groups; the name of a channel; (rule,
  * group_key, episode) among open alerts; (group_key, task_name); (task_id, kind, fire_key, shard); gid; (gid, fence);
  * (gid, fence, seq);
- *  - unique: the name of a calendar, (name, version) of its versions;
+ *  - unique: the name of a calendar, (name, version) of its versions; the number of a server; the name of a lease;
  *  - the counters of runs given out in ax_group and ax_worker_group never go below 0 (AX_BROKEN);
  *  - a terminal run never changes its status or fence, whatever is asked (AX_BROKEN).
  *
@@ -94,6 +94,16 @@ struct ax_server_row {
 	const char *version;
 	int64_t start_time, seen_time;
 	int64_t gid_high_ms; /* gids up to this instant may have been used */
+	int64_t incarnation; /* of the process that has the number, or had it last */
+	int64_t lease_time;  /* the number is its own until then; 0 = it was given back */
+};
+
+/* Leave to do what only one server at a time does. */
+struct ax_lease {
+	const char *name;
+	int64_t holder;     /* incarnation of a server */
+	int64_t fence;      /* grows whenever the holder changes */
+	int64_t until_time; /* anybody may take it from then on */
 };
 
 /* Accounts. Secrets are stored as hashes only. */
@@ -472,9 +482,22 @@ struct ax_tx_ops {
 		struct ax_tx *tx, const char *worker, const char *group_key, struct ax_err *err);
 
 	/* servers, accounts, audit log */
+	enum ax_status (*server_insert)(struct ax_tx *tx, const struct ax_server_row *server, struct ax_err *err);
+	enum ax_status (*server_get)(
+		struct ax_tx *tx, int64_t number, bool for_update, struct ax_server_row *ret, struct ax_err *err);
 	enum ax_status (*server_put)(
 		struct ax_tx *tx, const struct ax_server_row *server, struct ax_err *err); /* insert or replace */
-	enum ax_status (*servers)(struct ax_tx *tx, struct ax_servers *ret, struct ax_err *err);
+	/* Writes seen_time and lease_time, and raises gid_high_ms, never lowers it: threads of a server do it beside
+	 * each other. The row must still have this incarnation. */
+	enum ax_status (*server_renew)(
+		struct ax_tx *tx, const struct ax_server_row *server, int64_t incarnation, struct ax_err *err);
+	enum ax_status (*servers)(struct ax_tx *tx, struct ax_servers *ret, struct ax_err *err); /* by number */
+	enum ax_status (*lease_insert)(struct ax_tx *tx, const struct ax_lease *lease, struct ax_err *err);
+	enum ax_status (*lease_get)(
+		struct ax_tx *tx, const char *name, bool for_update, struct ax_lease *ret, struct ax_err *err);
+	/* The row must still have `old_fence`. */
+	enum ax_status (*lease_update)(
+		struct ax_tx *tx, const struct ax_lease *lease, int64_t old_fence, struct ax_err *err);
 	enum ax_status (*user_insert)(
 		struct ax_tx *tx, const struct ax_user *user, int64_t *ret_id, struct ax_err *err);
 	enum ax_status (*user_find)(struct ax_tx *tx, const char *name, struct ax_user *ret, struct ax_err *err);
@@ -651,6 +674,8 @@ struct ax_store_ops {
 
 struct ax_store {
 	const struct ax_store_ops *ops;
+	/* Only this process has it open, and whoever had it before is gone: leases have nothing to keep apart. */
+	bool sole;
 };
 
 static inline enum ax_status ax_store_run(

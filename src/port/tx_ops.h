@@ -22,7 +22,8 @@
 	OP(outputs) OP(runs_purge) OP(group_insert) OP(group_get) OP(group_update) OP(group_add_running) \
 	OP(group_delete) OP(groups) OP(group_count_running) OP(worker_put) OP(worker_get) OP(workers) \
 	OP(worker_delete) OP(worker_group_put) OP(worker_group_get) OP(worker_groups) \
-	OP(group_workers) OP(worker_group_add_given) OP(worker_group_routed) OP(worker_group_drop) OP(server_put) OP(servers) OP(user_insert) \
+	OP(group_workers) OP(worker_group_add_given) OP(worker_group_routed) OP(worker_group_drop) OP(server_insert) OP(server_get) OP(server_put) OP(server_renew) OP(servers) \
+	OP(lease_insert) OP(lease_get) OP(lease_update) OP(user_insert) \
 	OP(user_find) OP(user_count) OP(token_insert) OP(token_find) OP(token_touch) OP(token_delete) \
 	OP(tokens) OP(tokens_expire) OP(audit_append) OP(audit_page) OP(idem_get) OP(idem_put) OP(idem_purge) \
 	OP(event_insert) OP(event_get) OP(event_find) OP(events_page) OP(event_task_insert) OP(event_tasks) OP(events_purge) \
@@ -123,8 +124,14 @@
 #define AX_ARGS_worker_group_add_given(IN, OUT) IN(TEXT, worker) IN(TEXT, group_key) IN(I64, delta) IN(I64, long_delta)
 #define AX_ARGS_worker_group_routed(IN, OUT) IN(WORKER_GROUP, row)
 #define AX_ARGS_worker_group_drop(IN, OUT) IN(TEXT, worker) IN(TEXT, group_key)
+#define AX_ARGS_server_insert(IN, OUT) IN(SERVER, server)
+#define AX_ARGS_server_get(IN, OUT) IN(I64, number) IN(BOOL, for_update) OUT(SERVER, server)
 #define AX_ARGS_server_put(IN, OUT) IN(SERVER, server)
+#define AX_ARGS_server_renew(IN, OUT) IN(SERVER, server) IN(I64, incarnation)
 #define AX_ARGS_servers(IN, OUT) OUT(SERVERS, servers)
+#define AX_ARGS_lease_insert(IN, OUT) IN(LEASE, lease)
+#define AX_ARGS_lease_get(IN, OUT) IN(TEXT, name) IN(BOOL, for_update) OUT(LEASE, lease)
+#define AX_ARGS_lease_update(IN, OUT) IN(LEASE, lease) IN(I64, old_fence)
 #define AX_ARGS_user_insert(IN, OUT) IN(USER, user) OUT(I64, id)
 #define AX_ARGS_user_find(IN, OUT) IN(TEXT, name) OUT(USER, user)
 #define AX_ARGS_user_count(IN, OUT) OUT(I64, n)
@@ -256,6 +263,7 @@
 #define AX_IN_WORKER const struct ax_worker *
 #define AX_IN_WORKER_GROUP const struct ax_worker_group *
 #define AX_IN_SERVER const struct ax_server_row *
+#define AX_IN_LEASE const struct ax_lease *
 #define AX_IN_USER const struct ax_user *
 #define AX_IN_TOKEN const struct ax_token *
 #define AX_IN_AUDIT const struct ax_audit_entry *
@@ -270,6 +278,8 @@
 #define AX_OUT_GROUP struct ax_group *
 #define AX_OUT_WORKER struct ax_worker *
 #define AX_OUT_WORKER_GROUP struct ax_worker_group *
+#define AX_OUT_SERVER struct ax_server_row *
+#define AX_OUT_LEASE struct ax_lease *
 #define AX_OUT_USER struct ax_user *
 #define AX_OUT_TOKEN struct ax_token *
 #define AX_OUT_IDEM struct ax_idem *

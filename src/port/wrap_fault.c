@@ -91,6 +91,7 @@ void ax_fault_store_init(
 {
 	memset(fault, 0, sizeof(*fault));
 	fault->store.ops = &store_ops;
+	fault->store.sole = inner->sole;
 	fault->inner = inner;
 	fault->plan = plan;
 	fault->arg = arg;

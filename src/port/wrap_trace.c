@@ -127,6 +127,7 @@ static void show_failure_filter(struct ax_buf *out, const struct ax_failure_filt
 #define SHOW_IN_WORKER(v) ax_row_print(&ax_worker_row, v, out)
 #define SHOW_IN_WORKER_GROUP(v) ax_row_print(&ax_worker_group_row, v, out)
 #define SHOW_IN_SERVER(v) ax_row_print(&ax_server_row_row, v, out)
+#define SHOW_IN_LEASE(v) ax_row_print(&ax_lease_row, v, out)
 #define SHOW_IN_USER(v) ax_row_print(&ax_user_row, v, out)
 #define SHOW_IN_TOKEN(v) ax_row_print(&ax_token_row, v, out)
 #define SHOW_IN_AUDIT(v) ax_row_print(&ax_audit_row, v, out)
@@ -154,6 +155,8 @@ static void show_failure_filter(struct ax_buf *out, const struct ax_failure_filt
 #define SHOW_OUT_GROUP(v) ax_row_print(&ax_group_row, v, out)
 #define SHOW_OUT_WORKER(v) ax_row_print(&ax_worker_row, v, out)
 #define SHOW_OUT_WORKER_GROUP(v) ax_row_print(&ax_worker_group_row, v, out)
+#define SHOW_OUT_SERVER(v) ax_row_print(&ax_server_row_row, v, out)
+#define SHOW_OUT_LEASE(v) ax_row_print(&ax_lease_row, v, out)
 #define SHOW_OUT_USER(v) ax_row_print(&ax_user_row, v, out)
 #define SHOW_OUT_TOKEN(v) ax_row_print(&ax_token_row, v, out)
 #define SHOW_OUT_IDEM(v) ax_row_print(&ax_idem_row, v, out)
@@ -272,6 +275,7 @@ void ax_trace_store_init(struct ax_trace_store *trace, struct ax_store *inner, s
 {
 	memset(trace, 0, sizeof(*trace));
 	trace->store.ops = &store_ops;
+	trace->store.sole = inner->sole;
 	trace->inner = inner;
 	trace->log = log;
 	ax_buf_init(&trace->line, LINE_BYTES);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/groups.h"
+#include "app/seat.h"
 #include "app/workers.h"
 #include "core/limits.h"
 #include "server/defaults.h"
@@ -251,7 +252,7 @@ enum ax_status ax_get_servers(struct ax_call *c, struct ax_err *err)
 	ax_call_items_begin(c);
 	for (int i = 0; i < servers.n; i++) {
 		const struct ax_server_row *row = &servers.at[i];
-		bool here = row->number == self->threads.number;
+		bool here = row->number == ax_seat_number(&self->threads.seat);
 		ax_json_obj(&c->json, NULL);
 		ax_json_str(&c->json, "server", row->name);
 		ax_json_int(&c->json, "number", row->number);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app/recover.h"
+#include "app/seat.h"
 #include "server/server.h"
 #include "version.h"
 
@@ -169,6 +170,9 @@ static enum ax_status open_writer(struct ax_server *server, struct ax_writer *w,
 		.log = &server->log.port,
 		.zones = server->zones,
 		.arena = &w->arena,
+		.seat = &server->threads.seat,
+		.stripe = (int)(w - server->threads.writers),
+		.stripes = server->threads.backend->ops->writers,
 		.server_name = server->threads.server_name,
 	};
 	w->thread.side.store = &w->collector.store;
@@ -184,7 +188,6 @@ static enum ax_status recover(struct ax_server *server, struct ax_err *err)
 	enum ax_status status = ax_recover(&w->ctx, AX_VERSION, err);
 	ax_hints_free(w->collector.hints);
 	w->collector.hints = NULL;
-	server->threads.number = w->ctx.gids.server_number;
 	server->threads.hold_leases_until = w->ctx.hold_leases_until;
 	return status;
 }
@@ -237,11 +240,28 @@ void ax_threads_start(struct ax_server *server)
 		start(server, &t->hashers[i], AX_LANE_HASH, lane_loop, &t->hashers[i]);
 }
 
-static void stop(struct ax_server *server, struct ax_thread *thread)
+static void join(struct ax_thread *thread)
 {
 	if (thread->running)
 		uv_thread_join(&thread->id);
 	thread->running = false;
+}
+
+/* Nobody writes any more. */
+static void leave_seat(struct ax_server *server)
+{
+	struct ax_ctx *ctx = &server->threads.writers[0].ctx;
+	struct ax_err err = { 0 };
+	if (ctx->gids.end == 0) /* it never had one */
+		return;
+	ctx->store = ax_threads_store(server);
+	if (ax_seat_leave(ctx, &err) != AX_OK)
+		ax_log_text(&server->log, AX_LOG_WARN, "number_not_given_back", "message", err.msg);
+}
+
+static void stop(struct ax_server *server, struct ax_thread *thread)
+{
+	join(thread);
 	if (thread->link != NULL)
 		server->threads.backend->ops->unlink(thread->link);
 	thread->link = NULL;
@@ -256,6 +276,9 @@ void ax_threads_stop(struct ax_server *server)
 		stop(server, &t->hashers[i]);
 	for (int i = 0; i < AX_READERS; i++)
 		stop(server, &t->readers[i]);
+	for (int i = 0; i < AX_WRITERS_MAX; i++)
+		join(&t->writers[i].thread);
+	leave_seat(server);
 	for (int i = 0; i < AX_WRITERS_MAX; i++) {
 		stop(server, &t->writers[i].thread);
 		ax_arena_done(&t->writers[i].arena);

@@ -34,7 +34,7 @@ struct ax_threads {
 	struct ax_writer writers[AX_WRITERS_MAX]; /* the first one runs the ticks */
 	struct ax_thread readers[AX_READERS], hashers[AX_HASHERS];
 	enum ax_lane tick_lane;
-	int64_t number;                    /* of this server */
+	struct ax_seat seat;               /* of this server, for all its contexts */
 	_Atomic int64_t hold_leases_until; /* as the last tick left it, for every context */
 	char server_name[128];
 };

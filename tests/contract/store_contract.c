@@ -159,7 +159,7 @@ TX_TEST(test_account_columns)
 
 TX_TEST(test_server_audit_idem_columns)
 {
-	struct ax_server_row server;
+	struct ax_server_row server, found;
 	struct ax_servers servers;
 	struct ax_audit_entry entry;
 	struct ax_audit_entries entries;
@@ -168,6 +168,8 @@ TX_TEST(test_server_audit_idem_columns)
 		fill_row(&ax_server_row_row, tx->arena, seed, &server);
 		server.number = 5;
 		OK(server_put, &server);
+		OK(server_get, 5, true, &found);
+		ASSERT_SAME(ax_server_row_row, server, found);
 		OK(servers, &servers);
 		assert_int_equal(servers.n, 1);
 		ASSERT_SAME(ax_server_row_row, server, servers.at[0]);

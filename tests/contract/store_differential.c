@@ -232,6 +232,7 @@ static const void *random_failure_filter(struct dice *dice, struct ax_arena *are
 #define random_WORKER(dice, name) random_row(dice, tx->arena, &ax_worker_row)
 #define random_WORKER_GROUP(dice, name) random_row(dice, tx->arena, &ax_worker_group_row)
 #define random_SERVER(dice, name) random_row(dice, tx->arena, &ax_server_row_row)
+#define random_LEASE(dice, name) random_row(dice, tx->arena, &ax_lease_row)
 #define random_USER(dice, name) random_row(dice, tx->arena, &ax_user_row)
 #define random_TOKEN(dice, name) random_row(dice, tx->arena, &ax_token_row)
 #define random_AUDIT(dice, name) random_row(dice, tx->arena, &ax_audit_row)

@@ -21,7 +21,7 @@ FAILURES, RUNS = "src/app/failures.c", "src/app/runs.c"
 ALERTS, ALERT_RULES, DELIVER = "src/app/alerts.c", "src/app/alert_rules.c", "src/app/deliver.c"
 INGEST, TASKS, TICK = "src/app/ingest.c", "src/app/tasks.c", "src/app/tick.c"
 FSM, GID, ROOM = "src/core/run_fsm.c", "src/core/gid.c", "src/core/room.c"
-SEEN, TAKERS, WORKERS = "src/app/worker_seen.c", "src/app/takers.c", "src/app/workers.c"
+SEAT, SEEN, TAKERS, WORKERS = "src/app/seat.c", "src/app/worker_seen.c", "src/app/takers.c", "src/app/workers.c"
 
 MUTANTS = [
     # ---- one fence, one execution; results only under it
@@ -199,7 +199,7 @@ MUTANTS = [
            (CHAIN_EDIT, "if (status != AX_OK || downstreams.n == 0)", "if (true)")),
     # ---- gids
     mutant("gid-mark-not-stored", "a restarted server makes no gid twice",
-           (BIRTH, "\t\tservers.at[i].gid_high_ms = AX_MAX(servers.at[i].gid_high_ms, mark->high_ms);\n", "")),
+           (SEAT, "\t\t.gid_high_ms = gid_high_ms,\n", "")),
     mutant("window-ignored", "a fire older than the window is for a person to decide",
            (FIRE, "if (fire < now - def->window_seconds * 1000 && fire < now - AX_LATE_MS)", "if (false)")),
 ]

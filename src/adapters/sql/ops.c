@@ -644,6 +644,46 @@ enum ax_status ax_sql_servers(struct ax_tx *tx, struct ax_servers *ret_servers, 
 	return AX_SQL_GIVE(status, rows, ret_servers);
 }
 
+enum ax_status ax_sql_server_insert(struct ax_tx *tx, const struct ax_server_row *server, struct ax_err *err)
+{
+	return ax_sql_exec(tx, AX_SQL_SERVER_INSERT, server, NONE, err);
+}
+
+enum ax_status ax_sql_server_get(
+	struct ax_tx *tx, int64_t number, bool for_update, struct ax_server_row *ret_server, struct ax_err *err)
+{
+	return ax_sql_get(
+		tx, for_update ? AX_SQL_SERVER_GET_LOCK : AX_SQL_SERVER_GET, ARGS(NUM(number)), ret_server, err);
+}
+
+enum ax_status ax_sql_server_renew(
+	struct ax_tx *tx, const struct ax_server_row *server, int64_t incarnation, struct ax_err *err)
+{
+	return ax_sql_change(tx, AX_SQL_SERVER_RENEW, NULL,
+		ARGS(NUM(server->number), NUM(incarnation), NUM(server->seen_time), NUM(server->lease_time),
+			NUM(server->gid_high_ms)),
+		AX_SQL_SERVER_EXISTS, ARGS(NUM(server->number)), err);
+}
+
+enum ax_status ax_sql_lease_insert(struct ax_tx *tx, const struct ax_lease *lease, struct ax_err *err)
+{
+	return ax_sql_exec(tx, AX_SQL_LEASE_INSERT, lease, NONE, err);
+}
+
+enum ax_status ax_sql_lease_get(
+	struct ax_tx *tx, const char *name, bool for_update, struct ax_lease *ret_lease, struct ax_err *err)
+{
+	return ax_sql_get(tx, for_update ? AX_SQL_LEASE_GET_LOCK : AX_SQL_LEASE_GET, ARGS(TXT(name)), ret_lease, err);
+}
+
+enum ax_status ax_sql_lease_update(
+	struct ax_tx *tx, const struct ax_lease *lease, int64_t old_fence, struct ax_err *err)
+{
+	return ax_sql_change(tx, AX_SQL_LEASE_UPDATE, NULL,
+		ARGS(TXT(lease->name), NUM(old_fence), NUM(lease->holder), NUM(lease->fence), NUM(lease->until_time)),
+		AX_SQL_LEASE_EXISTS, ARGS(TXT(lease->name)), err);
+}
+
 enum ax_status ax_sql_user_insert(struct ax_tx *tx, const struct ax_user *user, int64_t *ret_id, struct ax_err *err)
 {
 	return ax_sql_insert_next(tx, AX_SQL_USER_INSERT, user, ret_id, err);

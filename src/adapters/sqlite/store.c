@@ -199,6 +199,7 @@ static const struct ax_store_ops writer_ops = { run_writer }, reader_ops = { run
 void ax_sqlite_use_as_writer(struct ax_sqlite_conn *conn)
 {
 	conn->sql.port.ops = &writer_ops;
+	conn->sql.port.sole = true; /* by the lock on its file */
 	conn->checkpoint_pages = WAL_PAGES;
 	sqlite3_wal_autocheckpoint(conn->db, 0);
 	sqlite3_wal_hook(conn->db, count_pages, conn);

@@ -236,6 +236,59 @@ enum ax_status ax_mem_servers(struct ax_tx *tx, struct ax_servers *ret_servers, 
 	return AX_MEM_GIVE(walk, ret_servers);
 }
 
+enum ax_status ax_mem_server_insert(struct ax_tx *tx, const struct ax_server_row *server, struct ax_err *err)
+{
+	return ax_mem_insert(tx, AX_MEM_SERVER, server, err);
+}
+
+enum ax_status ax_mem_server_get(
+	struct ax_tx *tx, int64_t number, bool for_update, struct ax_server_row *ret_server, struct ax_err *err)
+{
+	(void)for_update;
+	return ax_mem_get(tx, AX_MEM_SERVER, 0, &(struct ax_server_row){ .number = number }, ret_server, err);
+}
+
+enum ax_status ax_mem_server_renew(
+	struct ax_tx *tx, const struct ax_server_row *server, int64_t incarnation, struct ax_err *err)
+{
+	const struct ax_server_row *stored =
+		ax_mem_row(tx, AX_MEM_SERVER, 0, &(struct ax_server_row){ .number = server->number });
+	if (stored == NULL)
+		return ax_mem_missing(tx, AX_MEM_SERVER, err);
+	if (stored->incarnation != incarnation)
+		return ax_mem_conflict(tx, AX_MEM_SERVER, err);
+	struct ax_server_row row = *stored;
+	row.seen_time = server->seen_time;
+	row.lease_time = server->lease_time;
+	row.gid_high_ms = AX_MAX(row.gid_high_ms, server->gid_high_ms);
+	return ax_mem_replace(tx, AX_MEM_SERVER, stored, &row, err);
+}
+
+/* leases */
+
+enum ax_status ax_mem_lease_insert(struct ax_tx *tx, const struct ax_lease *lease, struct ax_err *err)
+{
+	return ax_mem_insert(tx, AX_MEM_LEASE, lease, err);
+}
+
+enum ax_status ax_mem_lease_get(
+	struct ax_tx *tx, const char *name, bool for_update, struct ax_lease *ret_lease, struct ax_err *err)
+{
+	(void)for_update;
+	return ax_mem_get(tx, AX_MEM_LEASE, 0, &(struct ax_lease){ .name = name }, ret_lease, err);
+}
+
+enum ax_status ax_mem_lease_update(
+	struct ax_tx *tx, const struct ax_lease *lease, int64_t old_fence, struct ax_err *err)
+{
+	const struct ax_lease *stored = ax_mem_row(tx, AX_MEM_LEASE, 0, lease);
+	if (stored == NULL)
+		return ax_mem_missing(tx, AX_MEM_LEASE, err);
+	if (stored->fence != old_fence)
+		return ax_mem_conflict(tx, AX_MEM_LEASE, err);
+	return ax_mem_replace(tx, AX_MEM_LEASE, stored, lease, err);
+}
+
 /* accounts */
 
 enum ax_status ax_mem_user_insert(struct ax_tx *tx, const struct ax_user *user, int64_t *ret_id, struct ax_err *err)

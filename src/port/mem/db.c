@@ -347,6 +347,13 @@ static int server_by_number(const void *a, const void *b)
 	return 0;
 }
 
+static int lease_by_name(const void *a, const void *b)
+{
+	ROWS(ax_lease);
+	THEN_TEXT(name);
+	return 0;
+}
+
 static int user_by_id(const void *a, const void *b)
 {
 	ROWS(ax_user);
@@ -736,6 +743,7 @@ static const struct ax_mem_index worker_group_indexes[] = {
 	[AX_MEM_WORKER_GROUP_BY_GROUP] = { worker_group_by_group, NULL, NULL },
 };
 static const struct ax_mem_index server_indexes[] = { { server_by_number, NULL, "number" } };
+static const struct ax_mem_index lease_indexes[] = { { lease_by_name, NULL, "name" } };
 static const struct ax_mem_index user_indexes[] = {
 	{ user_by_id, NULL, "id" },
 	[AX_MEM_USER_BY_NAME] = { user_by_name, NULL, "name" },
@@ -815,6 +823,7 @@ void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES])
 	TABLE(AX_MEM_WORKER, ax_worker_row, worker_indexes);
 	TABLE(AX_MEM_WORKER_GROUP, ax_worker_group_row, worker_group_indexes);
 	TABLE(AX_MEM_SERVER, ax_server_row_row, server_indexes);
+	TABLE(AX_MEM_LEASE, ax_lease_row, lease_indexes);
 	TABLE(AX_MEM_USER, ax_user_row, user_indexes);
 	TABLE(AX_MEM_TOKEN, ax_token_row, token_indexes);
 	TABLE(AX_MEM_AUDIT, ax_audit_row, audit_indexes);

@@ -62,6 +62,8 @@ static const char *zone_version(struct ax_zones *zones)
 
 void restart(struct world *w)
 {
+	ax_mem_store_port(w->mem)->sole = true; /* one server, again and again */
+	memset(&w->seat, 0, sizeof(w->seat));
 	w->ctx = (struct ax_ctx){
 		.store = ax_mem_store_port(w->mem),
 		.clock = &w->clock,
@@ -70,6 +72,7 @@ void restart(struct world *w)
 		.log = &w->log,
 		.zones = &w->zones,
 		.arena = &w->arena,
+		.seat = &w->seat,
 		.server_name = "test",
 	};
 	assert_int_equal(ax_recover(&w->ctx, "test", NULL), AX_OK);

@@ -18,6 +18,7 @@
 #define T0 INT64_C(1780272000000)
 
 struct world {
+	struct ax_seat seat;
 	struct ax_ctx ctx;
 	struct ax_arena arena;
 	struct ax_mem_store *mem;

@@ -130,7 +130,7 @@ static void test_gids_only_grow(void **state)
 	(void)state;
 	struct ax_gid_gen gen;
 	int64_t now = AX_GID_EPOCH_MS + 1000000, last = 0;
-	ax_gid_init(&gen, 7, 0);
+	ax_gid_init(&gen, 7, 0, 0, 1);
 	for (int i = 0; i < 50000; i++) {
 		if (i % 1000 == 0)
 			now += i % 3000 == 0 ? -500 : 1; /* the clock steps back now and then */
@@ -144,10 +144,32 @@ static void test_gids_only_grow(void **state)
 	}
 	/* a restart begins above everything that was promised, even with a clock an hour behind */
 	int64_t high = gen.high_ms;
-	ax_gid_init(&gen, 7, high);
+	ax_gid_init(&gen, 7, high, 0, 1);
 	ax_gid_raise(&gen, ax_gid_need(&gen, now - 3600000, 1));
 	assert_true(ax_gid_next(&gen, now - 3600000) > last);
 	assert_true(ax_gid_time(last) <= high);
+}
+
+/* Threads of one server: each grows for itself, and none makes what another made. */
+static void test_stripes_never_meet(void **state)
+{
+	(void)state;
+	enum { STRIPES = 3, EACH = 5000 };
+	int64_t now = AX_GID_EPOCH_MS + 1000000, all[STRIPES * EACH];
+	for (int stripe = 0; stripe < STRIPES; stripe++) {
+		struct ax_gid_gen gen;
+		ax_gid_init(&gen, 9, 0, stripe, STRIPES);
+		ax_gid_raise(&gen, ax_gid_need(&gen, now, EACH));
+		assert_int_equal(ax_gid_need(&gen, now, EACH), 0);
+		for (int i = 0; i < EACH; i++) {
+			int64_t gid = ax_gid_next(&gen, now);
+			assert_true(i == 0 || gid > all[stripe * EACH + i - 1]);
+			assert_int_equal((gid >> 12) & 1023, 9);
+			assert_int_equal(((gid & 4095) * STRIPES + STRIPES - 1) / 4096, stripe);
+			all[stripe * EACH + i] = gid;
+		}
+		assert_true(gen.last_ms <= gen.high_ms);
+	}
 }
 
 int main(void)
@@ -158,6 +180,7 @@ int main(void)
 		cmocka_unit_test(test_the_table_is_sound),
 		cmocka_unit_test(test_names_round_trip),
 		cmocka_unit_test(test_gids_only_grow),
+		cmocka_unit_test(test_stripes_never_meet),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
