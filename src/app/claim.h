@@ -18,15 +18,39 @@ struct ax_claim_facts {
 	int64_t wanted_until;
 };
 
+/* What is read of groups and workers, once for all the runs that one transaction asks about. */
+struct ax_claim_worker {
+	struct ax_worker worker;
+	struct ax_worker_group part;
+};
+struct ax_claim_group {
+	struct ax_claim_group *next;
+	struct ax_group group;
+	struct ax_claim_worker *at; /* those that are online */
+	int n;
+};
+struct ax_claim_view {
+	struct ax_tx *tx;
+	int64_t now;
+	struct ax_claim_group *groups; /* NULL at first */
+};
+
 /* `run` need not be stored. */
-enum ax_status ax_claim_facts_read(struct ax_tx *tx, const struct ax_run *run, int64_t now, struct ax_claim_facts *ret,
+enum ax_status ax_claim_facts_read(struct ax_claim_view *view, const struct ax_run *run, struct ax_claim_facts *ret,
 	struct ax_err *err) AX_MUST_USE;
 
 bool ax_claim_lane_has_room(const struct ax_claim_facts *facts, const struct ax_run *run);
 
 /* Why a WAITING run waits: overlap, task_paused, spread, group_paused, worker, tags, quota, backlog, lane, route,
- * claim; the first that holds. app/why.h says it in sentences. */
+ * claim; the first that holds. Why a RUNNING parent has no shard at work: the same of its first. A join: upstreams.
+ * NULL for others. app/why.h says it in sentences. */
 enum ax_status ax_run_waiting_for(
-	struct ax_tx *tx, const struct ax_run *run, int64_t now, const char **ret, struct ax_err *err) AX_MUST_USE;
+	struct ax_claim_view *view, const struct ax_run *run, const char **ret, struct ax_err *err) AX_MUST_USE;
+
+/* Does nothing of a run's shards go on, and one waits to be given out? */
+bool ax_shards_all_wait(const int64_t by_state[32]);
+/* The one with the least gid; AX_NOT_FOUND. */
+enum ax_status ax_shard_first_waiting(
+	struct ax_tx *tx, const struct ax_run *parent, struct ax_run *ret, struct ax_err *err) AX_MUST_USE;
 
 #endif

@@ -73,26 +73,48 @@ enum ax_status ax_watch_progress(struct ax_ctx *ctx, struct ax_tx *tx, struct ax
 	return status;
 }
 
+/* When the work of a run began. A parent is RUNNING as soon as it has shards: what is expected of it counts from the
+ * first of them that a worker began, and until then from now. */
+static enum ax_status begin_of(
+	struct ax_tx *tx, const struct ax_run *run, int64_t now, int64_t *ret, struct ax_err *err)
+{
+	const struct ax_run_filter filter = { .parent = run->gid, .limit = AX_SHARDS_MAX, .scan_limit = AX_SHARDS_MAX };
+	struct ax_runs shards;
+	int64_t rest;
+	*ret = run->start_time;
+	if (!ax_run_is_parent(run) || run->status != AX_RUN_RUNNING)
+		return AX_OK;
+	*ret = now;
+	enum ax_status status = tx->ops->runs_page(tx, &filter, &shards, &rest, err);
+	for (int i = 0; status == AX_OK && i < shards.n; i++)
+		if (shards.at[i].start_time != 0)
+			*ret = AX_MIN(*ret, shards.at[i].start_time);
+	return status;
+}
+
 static enum ax_status look(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, int64_t now, struct ax_err *err)
 {
 	struct ax_task_def def;
+	struct ax_run work = *run;
 	enum ax_status status = ax_run_def(tx, run, &def, err);
+	if (status == AX_OK)
+		status = begin_of(tx, run, now, &work.start_time, err);
 	if (status != AX_OK)
 		return status;
-	struct ax_watch_verdict verdict = ax_watch_look(run, &def, now);
+	struct ax_watch_verdict verdict = ax_watch_look(&work, &def, now);
 	if (verdict.overran) {
 		bool deadline = run->must_end_time != 0 && run->must_end_time <= now;
-		int64_t since = deadline ? run->must_end_time : run->start_time;
-		run->overran = true;
+		int64_t since = deadline ? run->must_end_time : work.start_time;
+		run->overran = work.overran = true;
 		status = tell(ctx, tx, AX_ALERT_LATE_FINISH, run, &def, (now - since) / 1000,
 			deadline ? 0 : def.expected_seconds, now, err);
 	}
 	if (status == AX_OK && verdict.stalled) {
-		run->stalled = true;
+		run->stalled = work.stalled = true;
 		status = tell(ctx, tx, AX_ALERT_STALLED, run, &def, (now - run->progress_time) / 1000,
 			def.stall_seconds, now, err);
 	}
-	run->watch_time = ax_watch_next(run, &def);
+	run->watch_time = ax_watch_next(&work, &def);
 	ctx->notify->ops->run_changed(ctx->notify, run);
 	return status == AX_OK ? tx->ops->run_update(tx, run, run->rev, err) : status;
 }

@@ -15,6 +15,7 @@ enum {
 
 void ax_why_open(struct ax_why_case *c, int64_t task_id)
 {
+	c->view = (struct ax_claim_view){ .tx = c->tx, .now = c->now };
 	c->status = c->tx->ops->task_get(c->tx, task_id, false, &c->task, c->err);
 	c->has_task = c->status == AX_OK;
 	if (c->has_task)

@@ -23,6 +23,7 @@ struct ax_why_case {
 
 	const struct ax_run *run; /* NULL: the question is about the task */
 	struct ax_run asked;      /* what is to be given out: the run, or one that the task might make now */
+	struct ax_claim_view view;
 	struct ax_claim_facts facts;
 };
 

@@ -243,7 +243,7 @@ static bool all_hold(struct ax_why_case *c, const rule *rules, size_t n)
 	bool hold = true;
 	c->asked = ask(c);
 	if (c->status == AX_OK)
-		c->status = ax_claim_facts_read(c->tx, &c->asked, c->now, &c->facts, c->err);
+		c->status = ax_claim_facts_read(&c->view, &c->asked, &c->facts, c->err);
 	for (size_t i = 0; c->status == AX_OK && hold && i < n; i++)
 		hold = rules[i](c);
 	return hold;

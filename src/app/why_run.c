@@ -366,6 +366,26 @@ static const char *list_states(const struct ax_why_case *c, const int64_t by_sta
 	return text;
 }
 
+/* What its first waiting shard waits for, told as of that one. It is the answer when nothing else goes on. */
+static void waiting_shard(struct ax_why_case *c, bool all_wait)
+{
+	const struct ax_run *parent = c->run;
+	struct ax_run shard;
+	int answer = c->why->answer;
+	enum ax_status status = ax_shard_first_waiting(c->tx, parent, &shard, c->err);
+	if (status != AX_OK) {
+		c->status = status == AX_NOT_FOUND ? AX_OK : status;
+		return;
+	}
+	ax_why_add(c, 0, AX_WHY_INFO, "shard_waits",
+		AX_SAY(c, "Shard %" PRId64 " (run %" PRId64 ") waits, and of it holds:", shard.shard, shard.gid));
+	c->run = &shard;
+	ax_why_waiting(c);
+	c->run = parent;
+	if (!all_wait)
+		c->why->answer = answer;
+}
+
 static void running_parent(struct ax_why_case *c)
 {
 	const struct ax_run *run = c->run;
@@ -377,6 +397,8 @@ static void running_parent(struct ax_why_case *c)
 		AX_SAY(c, "It began %s ago and ends with the last of its shards: %s.",
 			ax_why_span(c, AX_MAX(c->now - run->start_time, 0)), list_states(c, by_state)));
 	ax_why_answer(c);
+	if (by_state[AX_RUN_WAITING] > 0)
+		waiting_shard(c, ax_shards_all_wait(by_state));
 }
 
 static void running(struct ax_why_case *c)

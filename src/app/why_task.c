@@ -192,7 +192,7 @@ static const char *state_of(struct ax_why_case *c, const struct ax_run *run)
 {
 	const char *word = run->reason;
 	if (run->status == AX_RUN_WAITING)
-		c->status = ax_run_waiting_for(c->tx, run, c->now, &word, c->err);
+		c->status = ax_run_waiting_for(&c->view, run, &word, c->err);
 	return AX_SAY(c, "%s%s%s", ax_run_state_name(run->status), word[0] != '\0' ? ", " : "", word);
 }
 

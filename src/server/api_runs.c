@@ -108,10 +108,13 @@ enum ax_status ax_get_runs(struct ax_call *c, struct ax_err *err)
 		status = c->tx->ops->runs_page(c->tx, &filter, &runs, &before, err);
 	if (status != AX_OK)
 		return status;
+	struct ax_claim_view claims = { .tx = c->tx, .now = c->now };
+	c->claims = &claims;
 	ax_call_items_begin(c);
 	for (int i = 0; i < runs.n && status == AX_OK; i++)
 		status = ax_render_run(c, NULL, &runs.at[i], err);
 	ax_call_items_end(c, before);
+	c->claims = NULL;
 	return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "adapters/http/server.h"
 #include "app/accounts.h"
+#include "app/claim.h"
 #include "base/json_write.h"
 #include "server/json_read.h"
 #include "server/lanes.h"
@@ -73,6 +74,7 @@ struct ax_call {
 	struct ax_ctx *ctx; /* write lane only */
 	int64_t now;
 	struct ax_caller who;
+	struct ax_claim_view *claims; /* of a page of runs; NULL: each is looked at alone */
 
 	/* the answer */
 	int status; /* HTTP; 0 = 200 */

@@ -328,17 +328,12 @@ static void render_shards(struct ax_json *json, const struct ax_run *run, const 
 enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run, struct ax_err *err)
 {
 	struct ax_json *json = &c->json;
-	const char *waiting_for = NULL;
-	if (run->status == AX_RUN_WAITING) {
-		enum ax_status status = ax_run_waiting_for(c->tx, run, c->now, &waiting_for, err);
-		if (status != AX_OK)
-			return status;
-	} else if (ax_run_is_joining(run)) {
-		waiting_for = "upstreams";
-	}
-	const char *task_name;
+	const char *task_name, *waiting_for;
+	struct ax_claim_view alone = { .tx = c->tx, .now = c->now };
 	struct shards shards = { 0 };
-	enum ax_status status = find_task_name(c, run, &task_name, err);
+	enum ax_status status = ax_run_waiting_for(c->claims != NULL ? c->claims : &alone, run, &waiting_for, err);
+	if (status == AX_OK)
+		status = find_task_name(c, run, &task_name, err);
 	if (status == AX_OK && ax_run_is_parent(run))
 		status = count_shards(c, run, &shards, err);
 	if (status != AX_OK)

@@ -26,7 +26,7 @@ void ax_render_def(struct ax_json *json, const struct ax_task_def *def);
 void ax_render_last_run(struct ax_json *json, const struct ax_task *task);
 void ax_render_task(struct ax_call *c, const char *key, const struct ax_task *task, const struct ax_offers *offers);
 
-/* Members of a run inside an open object (see ax_render_run); waiting_for is looked up for WAITING runs. */
+/* Members of a run inside an open object (see ax_render_run); waiting_for is looked up. */
 AX_MUST_USE enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run, struct ax_err *err);
 AX_MUST_USE enum ax_status ax_render_run(
 	struct ax_call *c, const char *key, const struct ax_run *run, struct ax_err *err);

@@ -115,7 +115,8 @@ static enum ax_status read_waiting(struct ax_tx *tx, void *arg, struct ax_err *e
 	struct question *q = arg;
 	struct ax_run run;
 	enum ax_status status = tx->ops->run_get(tx, q->gid, false, &run, err);
-	return status == AX_OK ? ax_run_waiting_for(tx, &run, q->now, &q->answer, err) : status;
+	struct ax_claim_view view = { .tx = tx, .now = q->now };
+	return status == AX_OK ? ax_run_waiting_for(&view, &run, &q->answer, err) : status;
 }
 
 static const char *waits_for(struct world *w, int64_t gid)

@@ -80,6 +80,33 @@ static void test_an_attempt_that_takes_longer_than_expected(void **state)
 	assert_int_equal(run_row(w, run.gid).watch_time, 0);
 }
 
+static void ten_seconds_of_two(struct ax_task_def *def)
+{
+	ten_seconds(def);
+	def->shard_count = 2;
+}
+
+static void test_a_parent_is_not_too_long_while_its_shards_wait(void **state)
+{
+	struct world *w = *state;
+	struct ax_order orders[2];
+	int64_t task = make_task(w, "@every 3600s", ten_seconds_of_two);
+	go(w, 3600000);
+	struct ax_run parent = find_run(w, task, AX_RUN_RUNNING, 0);
+	for (int i = 0; i < 50; i++)
+		go(w, 1000);
+	assert_int_equal(open_alerts(w, AX_ALERT_LATE_FINISH), 0);
+	register_worker(w, "w1", "i1", 10);
+	assert_int_equal(poll(w, "w1", "i1", 10, orders, NULL), 2);
+	report(w, "w1", AX_ITEM_STARTED, &orders[0].run);
+	for (int i = 0; i < 9; i++)
+		go(w, 1000);
+	assert_int_equal(open_alerts(w, AX_ALERT_LATE_FINISH), 0);
+	go(w, 1000);
+	assert_int_equal(open_alerts(w, AX_ALERT_LATE_FINISH), 1);
+	assert_true(run_row(w, parent.gid).overran);
+}
+
 static void test_a_run_that_is_not_done_by_then_is_late_even_if_it_waits(void **state)
 {
 	struct world *w = *state;
@@ -122,6 +149,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_an_attempt_that_takes_longer_than_expected, world_up, world_down),
+		cmocka_unit_test_setup_teardown(
+			test_a_parent_is_not_too_long_while_its_shards_wait, world_up, world_down),
 		cmocka_unit_test_setup_teardown(
 			test_a_run_that_is_not_done_by_then_is_late_even_if_it_waits, world_up, world_down),
 		cmocka_unit_test_setup_teardown(test_an_attempt_that_makes_no_progress, world_up, world_down),

@@ -93,7 +93,8 @@ static enum ax_status waiting_for(struct ax_tx *tx, void *arg, struct ax_err *er
 	struct ask *ask = arg;
 	struct ax_run run;
 	enum ax_status status = tx->ops->run_get(tx, ask->gid, false, &run, err);
-	return status == AX_OK ? ax_run_waiting_for(tx, &run, ask->w->now, &ask->waiting_for, err) : status;
+	struct ax_claim_view view = { .tx = tx, .now = ask->w->now };
+	return status == AX_OK ? ax_run_waiting_for(&view, &run, &ask->waiting_for, err) : status;
 }
 
 /* The run waits for the named rule, which is what the API's waiting_for says too. */
@@ -329,6 +330,35 @@ static void test_no_worker_offers_the_executor(void **state)
 	struct ax_run run = trigger(w, make_task(w, "@hourly", other_executor), "");
 	struct ax_why why = waits_for(w, run.gid, "worker");
 	says(answer(&why), "executor sql: 1 are online");
+}
+
+static void two_shards_of_sql(struct ax_task_def *def)
+{
+	def->executor_key = "sql";
+	def->shard_count = 2;
+}
+
+static void two_shards(struct ax_task_def *def)
+{
+	def->shard_count = 2;
+}
+
+static void test_a_parent_says_what_its_shards_wait_for(void **state)
+{
+	struct world *w = *state;
+	struct ax_run parent = trigger(w, make_task(w, "@hourly", two_shards_of_sql), "");
+	assert_int_equal(parent.status, AX_RUN_RUNNING);
+	struct ax_why why = waits_for(w, parent.gid, "worker");
+	says(step(&why, "shards", 0)->text, "2 WAITING");
+	says(step(&why, "shard_waits", 0)->text, "Shard 1");
+	says(answer(&why), "executor sql: 1 are online");
+	/* one at work, the other waits: it runs */
+	set_group(w, 1, false);
+	parent = trigger(w, make_task(w, "@hourly", two_shards), "");
+	claim(w);
+	why = why_run(w, parent.gid);
+	assert_string_equal(verdict(&why), "shards");
+	assert_int_equal(step(&why, "quota", 0)->mark, AX_WHY_FAIL);
 }
 
 static void test_a_paused_task_holds_its_runs(void **state)
@@ -668,6 +698,7 @@ int main(void)
 		T(test_the_rules_of_giving_out_in_order),
 		T(test_backlog),
 		T(test_no_worker_offers_the_executor),
+		T(test_a_parent_says_what_its_shards_wait_for),
 		T(test_a_paused_task_holds_its_runs),
 		T(test_failures_and_their_retries),
 		T(test_a_bounce_counts_for_nothing),
