@@ -194,7 +194,7 @@ static void say_later(struct axw *w, void *attempt)
 	struct axw_attempt *a = attempt;
 	if (!a->forget && a->state <= STORED)
 		axw_report_mark(a);
-	axw_report_soon(w);
+	axw_tell_soon(w);
 }
 
 void axw_progress(struct axw_attempt *a, int percent, const char *message)
@@ -294,7 +294,7 @@ void axw_output_done(struct axw_attempt *a)
 	uv_mutex_unlock(&a->w->lock);
 	if (a->result_due)
 		axw_report_mark(a);
-	axw_report_soon(a->w);
+	axw_tell_soon(a->w);
 }
 
 void axw_message(struct axw_attempt *a, const char *text)

@@ -167,7 +167,7 @@ static void take_place(struct axw_attempt *a)
 	a->accepted_due = a->accepted_due && a->confirmed_start; /* `started` says as much */
 	a->started_due = true;
 	axw_report_mark(a);
-	axw_report_soon(a->w);
+	axw_tell_soon(a->w);
 	if (a->confirmed_start)
 		a->state = CONFIRMING;
 	else
@@ -307,7 +307,7 @@ void axw_attempts_tick(struct axw *w, int64_t now_ms)
 			json_pack("{s:s, s:I}", "gid", a->gid_text, "fence", (json_int_t)a->id.fence));
 		axw_attempt_stop(a, AXW_STOP_LOST);
 	}
-	axw_report_soon(w);
+	axw_tell_soon(w);
 }
 
 bool axw_attempts_open(struct axw *w)
@@ -433,7 +433,7 @@ void axw_attempt_stored(struct axw *w, void *attempt)
 	a->state = STORED;
 	a->result_due = true;
 	axw_report_mark(a);
-	axw_report_soon(w);
+	axw_tell_soon(w);
 	settle(a);
 	axw_attempt_unref(a);
 }

@@ -51,7 +51,8 @@ static bool read_servers(struct axw *w, const char *list, char *error, size_t si
 		else if (w->n_servers == AXW_SERVERS_MAX)
 			good = axw_fail(error, size, "more than %d servers", AXW_SERVERS_MAX);
 		else
-			w->servers[w->n_servers++] = (struct server){ .w = w, .url = ax_strdup_heap(url) };
+			w->servers[w->n_servers++] =
+				(struct server){ .w = w, .url = ax_strdup_heap(url), .items_max = AXW_ITEMS_MAX };
 	}
 	free(copy);
 	if (good && w->n_servers == 0)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/arena.h"
+#include "sys/attempt_dir.h"
 
 static const int64_t BACKOFF_FIRST_MS = 200;
 static const int64_t BACKOFF_LAST_MS = 5000;
@@ -27,7 +28,8 @@ static void retry_now(uv_timer_t *timer)
 static void retry_later(struct server *server, int64_t at_least_ms)
 {
 	server->backoff_ms = server->backoff_ms ? AX_MIN(2 * server->backoff_ms, BACKOFF_LAST_MS) : BACKOFF_FIRST_MS;
-	uv_timer_start(&server->retry, retry_now, (uint64_t)AX_MAX(server->backoff_ms, at_least_ms), 0);
+	int64_t wait = AX_MAX(axw_jitter(server->w, server->backoff_ms), at_least_ms);
+	uv_timer_start(&server->retry, retry_now, (uint64_t)wait, 0);
 }
 
 static void log_refusal(struct server *server, const char *event, int status, json_t *answer)
@@ -36,7 +38,7 @@ static void log_refusal(struct server *server, const char *event, int status, js
 	if (!detail)
 		detail = json_string_value(json_object_get(answer, "title"));
 	axw_log_json(server->w, AXW_WARN, event,
-		json_pack("{s:s, s:i, s:s*}", "server", server->url, "http_status", status, "detail", detail));
+		json_pack("{s:s, s:i, s:s*}", "url", server->url, "http_status", status, "detail", detail));
 }
 
 static bool is_superseded(int status, json_t *answer)
@@ -132,17 +134,43 @@ static void read_pools(struct axw *w, json_t *answer)
 			w->groups[g].pool_size = AXW_POOL_PRESET;
 }
 
-static void beat(uv_timer_t *timer)
+static void make_heartbeats_due(struct axw *w)
 {
-	struct axw *w = timer->data;
+	w->beat_ms = ax_boottime_ms();
 	for (struct axw_attempt *a = w->attempts; a; a = a->hh.next) {
 		if (a->state == QUEUED || a->state == CONFIRMING || a->state == RUNNING) {
 			a->heartbeat_due = true;
 			axw_report_mark(a);
 		}
 	}
-	axw_report_now(
-		w); /* also with no item: the server sees that this worker lives, and may have something to say */
+}
+
+static void beat(uv_timer_t *timer)
+{
+	struct axw *w = timer->data;
+	make_heartbeats_due(w);
+	axw_tell_beat(w);
+}
+
+/* A worker that no server ever took, and that all of them refuse, has nothing to wait for. */
+static bool is_refused_by_all(const struct axw *w)
+{
+	for (int i = 0; i < w->n_servers; i++)
+		if (w->servers[i].refusal == 0)
+			return false;
+	return !w->registered_once;
+}
+
+static void not_registered(struct server *server, int status, json_t *answer, int64_t retry_after_ms)
+{
+	struct axw *w = server->w;
+	if (status)
+		log_refusal(server, "registration_refused", status, answer);
+	server->refusal = status == 400 || status == 401 || status == 403 ? status : 0;
+	if (is_refused_by_all(w))
+		axw_end_now(w, status == 400 ? AXW_END_INVALID : AXW_END_DENIED);
+	else
+		retry_later(server, retry_after_ms);
 }
 
 static void registered(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
@@ -155,17 +183,11 @@ static void registered(struct axw *w, struct server *server, int status, json_t 
 		return;
 	}
 	if (status != 200) {
-		if (status)
-			log_refusal(server, "registration_refused", status, answer);
-		if (!w->registered_once && (status == 401 || status == 403))
-			axw_end_now(w, AXW_END_DENIED);
-		else if (!w->registered_once && status == 400)
-			axw_end_now(w, AXW_END_INVALID);
-		else
-			retry_later(server, retry_after_ms);
+		not_registered(server, status, answer, retry_after_ms);
 		return;
 	}
 	server->registered = true;
+	server->refusal = 0;
 	server->backoff_ms = 0;
 	w->registered_once = true;
 	read_durations(w, answer);
@@ -173,13 +195,13 @@ static void registered(struct axw *w, struct server *server, int status, json_t 
 	axw_log_json(w, AXW_INFO, "registered",
 		json_pack("{s:s, s:s*}", "url", server->url, "server",
 			json_string_value(json_object_get(answer, "server"))));
-	/* Their leases start anew at the server, which does not know them from before this call was sent. */
-	for (struct axw_attempt *a = w->attempts; a; a = a->hh.next)
-		axw_attempt_renewed(a, sent_ms);
 	axw_report_stops(w, json_object_get(answer, "stop"));
+	axw_tell_trust(server, ax_boottime_ms() - sent_ms);
+	/* Only the first registration of a process begins leases anew: what they are now, a heartbeat tells. */
+	make_heartbeats_due(w);
 	if (!uv_is_active((uv_handle_t *)&w->heartbeat))
 		uv_timer_start(&w->heartbeat, beat, (uint64_t)w->heartbeat_ms, (uint64_t)w->heartbeat_ms);
-	axw_report_soon(w);
+	axw_tell_soon(w);
 	axw_session_poll(w);
 }
 
@@ -192,22 +214,28 @@ void axw_session_start(struct server *server)
 	server->registration = axw_call(w, server, "register", registration(w), 10000, registered, NULL);
 }
 
-void axw_session_lost(struct server *server, const char *code)
+void axw_session_lost(struct server *server, int status, json_t *answer)
 {
+	if (is_superseded(status, answer)) {
+		axw_end_now(server->w, AXW_END_SUPERSEDED);
+		return;
+	}
 	if (!server->registered)
 		return;
 	server->registered = false;
-	axw_log_json(server->w, AXW_WARN, "register_again", json_pack("{s:s, s:s}", "url", server->url, "code", code));
-	axw_session_start(server);
+	log_refusal(server, "register_again", status, answer);
+	if (!uv_is_active((uv_handle_t *)&server->retry))
+		retry_later(server, 0);
 }
 
 /* ---- polls */
 
-static void take_runs(struct axw *w, json_t *answer, int64_t sent_ms)
+static void take_runs(struct server *server, json_t *answer, int64_t sent_ms)
 {
+	struct axw *w = server->w;
 	size_t i;
 	json_t *run;
-	json_array_foreach(json_object_get(answer, "runs"), i, run) axw_attempt_take(w, run, sent_ms);
+	json_array_foreach(json_object_get(answer, "runs"), i, run) axw_attempt_take(server, run, sent_ms);
 	axw_report_stops(w, json_object_get(answer, "stop"));
 	axw_dispatch(w);
 }
@@ -219,18 +247,16 @@ static void polled(struct axw *w, struct server *server, int status, json_t *ans
 	server->poll = NULL;
 	if (status == 200) {
 		server->backoff_ms = 0;
-		take_runs(w, answer, sent_ms);
+		take_runs(server, answer, sent_ms);
 		axw_session_poll(w);
 		return;
 	}
-	if (is_superseded(status, answer)) {
-		axw_end_now(w, AXW_END_SUPERSEDED);
-		return;
-	}
-	if (status)
+	if (status == 0)
+		axw_tell_doubt(server);
+	if (status == 404 || status == 401 || status == 403 || status == 409)
+		axw_session_lost(server, status, answer);
+	else if (status)
 		log_refusal(server, "poll_refused", status, answer);
-	if (status == 404 || status == 401 || status == 403)
-		server->registered = false;
 	retry_later(server, retry_after_ms);
 }
 
@@ -275,37 +301,56 @@ void axw_session_poll(struct axw *w)
 
 /* ---- the end */
 
+static void abort_call(struct call **call)
+{
+	if (*call)
+		axw_call_abort(*call);
+	*call = NULL;
+}
+
+void axw_session_stop_polls(struct axw *w)
+{
+	for (int i = 0; i < w->n_servers; i++)
+		abort_call(&w->servers[i].poll);
+}
+
 void axw_session_abort(struct axw *w)
 {
+	axw_session_stop_polls(w);
 	for (int i = 0; i < w->n_servers; i++) {
 		struct server *server = &w->servers[i];
-		if (server->poll)
-			axw_call_abort(server->poll);
-		if (server->registration)
-			axw_call_abort(server->registration);
-		server->poll = server->registration = NULL;
+		abort_call(&server->registration);
+		abort_call(&server->leaving);
 		uv_timer_stop(&server->retry);
 	}
 }
 
+/* One server that heard it is enough. */
 static void said_goodbye(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
 	int64_t sent_ms, void *user)
 {
-	(void)server;
-	(void)status;
 	(void)answer;
 	(void)retry_after_ms;
 	(void)sent_ms;
-	((void (*)(struct axw *))(uintptr_t)user)(w);
+	bool waits = false;
+	server->leaving = NULL;
+	for (int i = 0; i < w->n_servers; i++)
+		waits = waits || w->servers[i].leaving;
+	if (status == 200 || !waits)
+		((void (*)(struct axw *))(uintptr_t)user)(w);
 }
 
 void axw_session_leave(struct axw *w, void (*left)(struct axw *w))
 {
-	struct server *server = &w->servers[w->report_server];
-	for (int i = 0; i < w->n_servers && !server->registered; i++)
-		server = &w->servers[i];
-	if (server->registered)
-		axw_call(w, server, "leave", axw_hello(w), 3000, said_goodbye, (void *)(uintptr_t)left);
-	else
+	bool said = false;
+	for (int i = 0; i < w->n_servers; i++) {
+		struct server *server = &w->servers[i];
+		if (!server->registered)
+			continue;
+		server->leaving =
+			axw_call(w, server, "leave", axw_hello(w), 3000, said_goodbye, (void *)(uintptr_t)left);
+		said = true;
+	}
+	if (!said)
 		left(w);
 }

@@ -122,23 +122,41 @@ static void enqueue(struct axw_attempt *a)
 		axw_attempt_stop(older, AXW_STOP_LOST);
 }
 
-void axw_attempt_take(struct axw *w, json_t *run, int64_t poll_sent_ms)
+/* Why a run is not taken, or NULL. Its server hears nothing of it, and gives it out again. */
+static const char *reason_to_drop(const struct axw *w, const struct group *group, int64_t poll_sent_ms)
 {
+	if (w->draining)
+		return "draining";
+	if (ax_boottime_ms() - poll_sent_ms > w->start_within_ms)
+		return "too_late"; /* by now it may be another worker's */
+	if (w->disk_low)
+		return "disk_low";
+	/* What several servers gave at once, each of them as much as was asked. */
+	return group && axw_slots(w, group) == 0 ? "no_place" : NULL;
+}
+
+void axw_attempt_take(struct server *giver, json_t *run, int64_t poll_sent_ms)
+{
+	struct axw *w = giver->w;
 	int64_t gid;
 	int64_t fence;
 	if (!read_id(run, &gid, &fence)) {
 		axw_log_json(w, AXW_ERROR, "run_unreadable", json_pack("{s:O}", "run", run));
 		return;
 	}
-	/* The server gives it out again when it does not hear of it in time: only a fresh one may be begun. */
-	if (w->draining || w->disk_low || ax_boottime_ms() - poll_sent_ms > w->start_within_ms) {
+	if (axw_attempt_find(w, gid, fence))
+		return;
+	const char *reason = reason_to_drop(w, find_group(w, string(run, "group")), poll_sent_ms);
+	if (reason) {
 		axw_log_json(w, AXW_WARN, "run_dropped",
-			json_pack("{s:O, s:I}", "gid", json_object_get(run, "gid"), "fence", (json_int_t)fence));
+			json_pack("{s:O, s:I, s:s}", "gid", json_object_get(run, "gid"), "fence", (json_int_t)fence,
+				"reason", reason));
 		return;
 	}
-	if (axw_attempt_find(w, gid, fence) || seen_before(w, gid, fence))
+	if (seen_before(w, gid, fence))
 		return;
 	struct axw_attempt *a = axw_attempt_new(w, gid, fence);
+	a->giver = giver;
 	read_run(a, run, poll_sent_ms);
 	log_receipt(a);
 	if (!a->group || !a->executor) {
@@ -150,7 +168,7 @@ void axw_attempt_take(struct axw *w, json_t *run, int64_t poll_sent_ms)
 	a->accepted_due = true;
 	enqueue(a);
 	axw_report_mark(a);
-	axw_report_soon(w);
+	axw_tell_soon(w);
 }
 
 struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text)

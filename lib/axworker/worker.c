@@ -110,8 +110,9 @@ static void init_loop(struct axw *w)
 		uv_timer_init(&w->loop, &w->report_timer) == 0);
 	w->wake.data = w->second.data = w->heartbeat.data = w->report_timer.data = w;
 	for (int i = 0; i < w->n_servers; i++) {
-		AX_ASSERT(uv_timer_init(&w->loop, &w->servers[i].retry) == 0);
-		w->servers[i].retry.data = &w->servers[i];
+		struct server *server = &w->servers[i];
+		AX_ASSERT(uv_timer_init(&w->loop, &server->retry) == 0 && uv_timer_init(&w->loop, &server->look) == 0);
+		server->retry.data = server->look.data = server;
 	}
 	w->curl = ax_curl_loop_new(&w->loop, 2L * w->n_servers + 2, 0);
 	w->pool = ax_pool_new(0);
@@ -126,7 +127,7 @@ static void init_defaults(struct axw *w)
 	w->start_within_ms = 12000;
 	w->unreachable_ms = 35000;
 	w->poll_wait_ms = 5000;
-	w->report_items_max = AXW_ITEMS_MAX;
+	w->random = random[0] ^ random[1];
 	w->lock_fd = -1;
 	w->journal_fd = -1;
 }
@@ -187,6 +188,12 @@ void axw_on_close(struct axw *w, void (*closing)(void *user), void *user)
 	w->closing_user = user;
 }
 
+int64_t axw_jitter(struct axw *w, int64_t ms)
+{
+	w->random = ax_mix64(w->random + 1);
+	return ms - (int64_t)(w->random % (uint64_t)(ms / 2 + 1));
+}
+
 /* ---- back-pressure */
 
 int64_t axw_slots(const struct axw *w, const struct group *group)
@@ -236,10 +243,10 @@ static void end_step(struct axw *w, int64_t now)
 			close_all(w);
 			return;
 		}
-		axw_report_soon(w);
+		axw_tell_soon(w);
 		enter(w, REPORTING, REPORTING_MS);
 	}
-	if (w->phase == REPORTING && (!axw_report_pending(w) || now >= w->phase_end_ms)) {
+	if (w->phase == REPORTING && (!w->dirty || now >= w->phase_end_ms)) {
 		enter(w, LEAVING, INT64_MAX);
 		axw_session_leave(w, close_all);
 	}
@@ -290,7 +297,7 @@ static void begin_end(struct axw *w, int64_t grace_ms)
 		return;
 	w->draining = true;
 	axw_log_json(w, AXW_INFO, "draining", json_pack("{s:i}", "executing", w->executing));
-	axw_session_abort(w); /* what a parked poll would bring is given out again */
+	axw_session_stop_polls(w); /* what a parked one would bring is given out again */
 	drop_queued(w);
 	enter(w, FINISHING, INT64_MAX);
 	uv_timer_start(&w->second, every_second, 0, ENDING_PERIOD_MS);
@@ -326,7 +333,7 @@ static void close_all(struct axw *w)
 		return;
 	w->closing = true;
 	w->phase = CLOSED;
-	axw_report_abort(w);
+	axw_tell_abort(w);
 	axw_session_abort(w);
 	axw_attempts_close(w);
 	if (w->closing_cb)
@@ -339,8 +346,10 @@ static void close_all(struct axw *w)
 	uv_close((uv_handle_t *)&w->second, NULL);
 	uv_close((uv_handle_t *)&w->heartbeat, NULL);
 	uv_close((uv_handle_t *)&w->report_timer, NULL);
-	for (int i = 0; i < w->n_servers; i++)
+	for (int i = 0; i < w->n_servers; i++) {
 		uv_close((uv_handle_t *)&w->servers[i].retry, NULL);
+		uv_close((uv_handle_t *)&w->servers[i].look, NULL);
+	}
 }
 
 /* ---- the thread */

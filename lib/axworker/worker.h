@@ -52,17 +52,29 @@ struct executor {
 };
 
 struct call;
+struct batch;
 
-/* Asks that a server can answer in no more than one way at a time. */
+/* Each server has a standing of its own; what one of them does or leaves undone says nothing of the others. */
 struct server {
 	struct axw *w;
 	char *url;
 	bool registered;
-	bool unreachable;          /* the last call had no answer */
-	struct call *registration; /* in flight */
-	struct call *poll;         /* in flight */
+	bool unreachable; /* the last call had no answer */
+	int refusal;      /* HTTP status of a registration that was refused, else 0 */
+	struct call *registration, *poll, *report, *leaving; /* in flight */
+
+	/* registering and polling: session.c */
 	int64_t backoff_ms;
 	uv_timer_t retry;
+
+	/* reports: tell.c */
+	bool trusted;      /* the last report was answered, and soon */
+	bool slow;         /* said in the log */
+	int64_t answer_ms; /* how long a report takes, smoothed */
+	int64_t rest_ms;   /* the last pause after a failure */
+	size_t items_max;
+	struct batch *batch; /* in flight */
+	uv_timer_t look;     /* a report in flight takes long; or the pause after a failure is over */
 };
 
 enum attempt_state {
@@ -118,6 +130,8 @@ struct axw_attempt {
 	bool accepted_due, started_due, heartbeat_due, result_due;
 	struct axw_attempt *dirty_prev, *dirty_next;
 	bool dirty;
+	struct server *giver;   /* NULL: an earlier process's */
+	struct server *telling; /* a report that names it is on its way there */
 
 	/* Under w->lock. */
 	enum axw_stop stop;
@@ -138,8 +152,6 @@ struct axw_attempt {
 	UT_hash_handle hh;     /* by id */
 	UT_hash_handle hh_run; /* by gid: the newest attempt that is queued or executing */
 };
-
-struct batch;
 
 struct seen {
 	struct {
@@ -202,11 +214,8 @@ struct axw {
 	bool disk_low;
 	bool registered_once;
 
-	struct call *report; /* in flight */
-	struct batch *report_batch;
-	int report_server; /* the one that reports go to */
-	int64_t report_backoff_ms;
-	size_t report_items_max;
+	int64_t beat_ms; /* boottime: the last heartbeat became due */
+	uint64_t random;
 
 	enum phase phase;
 	bool draining;                      /* from FINISHING on */
@@ -228,6 +237,7 @@ struct axw {
 void axw_post(struct axw *w, void (*fn)(struct axw *w, void *arg), void *arg); /* from any thread */
 void axw_end_now(struct axw *w, int end); /* stops everything; the worker ends with `end` */
 int64_t axw_slots(const struct axw *w, const struct group *group);
+int64_t axw_jitter(struct axw *w, int64_t ms); /* between half of it and all: many workers shall not come at once */
 
 /* options.c */
 bool axw_options_read(struct axw *w, const struct axw_options *given, char *error, size_t size);
@@ -239,7 +249,7 @@ bool axw_fail(char *error, size_t size, const char *fmt, ...) AX_PRINTF(3, 4); /
 void axw_log_json(struct axw *w, enum axw_level level, const char *event, json_t *members); /* takes members */
 
 /* take.c */
-void axw_attempt_take(struct axw *w, json_t *run, int64_t poll_sent_ms); /* from a poll's answer */
+void axw_attempt_take(struct server *giver, json_t *run, int64_t poll_sent_ms); /* from a poll's answer */
 struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text);
 
 /* journal.c */
@@ -266,15 +276,30 @@ void axw_dispatch(struct axw *w); /* begins what has a place */
 bool axw_attempts_open(struct axw *w);
 void axw_attempts_close(struct axw *w); /* the loop ends */
 
-/* report.c */
+/* report.c: what a server has yet to hear, and what it answers */
 void axw_report_mark(struct axw_attempt *a); /* it has something to say */
 void axw_report_unmark(struct axw_attempt *a);
-void axw_report_soon(struct axw *w);
-void axw_report_now(struct axw *w);
 void axw_report_stops(struct axw *w, json_t *stops);
 void axw_output_drop(struct axw_attempt *a);
-bool axw_report_pending(const struct axw *w);
-void axw_report_abort(struct axw *w);
+struct batch *axw_batch_new(size_t items_max);
+void axw_batch_add(struct batch *b, struct axw_attempt *a); /* as much as fits */
+size_t axw_batch_size(const struct batch *b);
+json_t *axw_batch_items(struct batch *b);
+void axw_batch_sent(struct batch *b, struct server *to);
+void axw_batch_answered(struct batch *b, struct server *by, json_t *verdicts, int64_t sent_ms);
+void axw_batch_refused(struct batch *b, struct server *by, json_t *answer); /* as a whole */
+void axw_batch_untold(struct batch *b, struct server *to); /* no answer yet, or none at all: others may be told */
+void axw_batch_free(struct batch *b);
+int64_t axw_progress_wait_ms(const struct axw_attempt *a); /* 0: none waits for its time */
+
+/* tell.c: which server is told, and when */
+void axw_tell_now(struct axw *w);
+void axw_tell_soon(struct axw *w);
+void axw_tell_beat(struct axw *w);                           /* also when there is nothing to say */
+void axw_tell_trust(struct server *server, int64_t took_ms); /* it answered */
+void axw_tell_doubt(struct server *server);                  /* it did not */
+void axw_tell_look(uv_timer_t *timer);
+void axw_tell_abort(struct axw *w);
 
 /* wire.c: a POST to a server. `done` gets the HTTP status (0 = no answer) and the answer when it is JSON. */
 typedef void call_done(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
@@ -286,8 +311,9 @@ void axw_call_abort(struct call *call);
 /* session.c: registering and polling every server, leaving */
 void axw_session_start(struct server *server);
 void axw_session_poll(struct axw *w); /* asks every registered server that is not being asked */
-void axw_session_lost(struct server *server, const char *code); /* a server said 404 or 409 */
+void axw_session_lost(struct server *server, int status, json_t *answer); /* it said that it does not know us */
 void axw_session_leave(struct axw *w, void (*left)(struct axw *w));
+void axw_session_stop_polls(struct axw *w);
 void axw_session_abort(struct axw *w);
 json_t *axw_hello(const struct axw *w); /* {worker, incarnation} */
 

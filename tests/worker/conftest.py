@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parents[1] / "lib")]
 
 from fake_server import TOKEN, FakeServer  # noqa: E402
 from shim import BUILD, Shim, wait_for  # noqa: E402

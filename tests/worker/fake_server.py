@@ -27,12 +27,14 @@ TOKEN = "test-token"
 
 
 class FakeServer:
-    def __init__(self, port=0, **durations):
-        self.lock = threading.Condition()
+    def __init__(self, port=0, peer=None, **durations):
+        """`peer`: another server of the same database."""
+        self.lock = peer.lock if peer else threading.Condition()
         self.durations = {"heartbeat_ms": 15000, "lease_ms": 45000, "accept_ms": 15000, "poll_wait_ms": 5000,
-                          "start_within_ms": 12000, "unreachable_ms": 35000, **durations}
+                          "start_within_ms": 12000, "unreachable_ms": 35000, **(peer.durations if peer else {}), **durations}
         self.runs = []           # waiting for a poll
-        self.items = []          # (time, incarnation, item)
+        self.items = peer.items if peer else []  # (time, incarnation, item)
+        self.heard = []          # items that came to this server
         self.registrations = []
         self.polls = []
         self.leaves = []
@@ -45,7 +47,7 @@ class FakeServer:
         self.drain = False
         self.status = None       # answer everything with this status
         self.verdict = lambda item: "applied"
-        self.next_gid = 1000
+        self.next_gid = 5000 if peer else 1000
         self.port = port
         self.httpd = None
         self.up()
@@ -180,6 +182,7 @@ class FakeServer:
             now = time.monotonic()
             self.reports += 1
             self.items += [(now, request["incarnation"], item) for item in items]
+            self.heard += items
             stops, self.stops = self.stops, []
             self.lock.notify_all()
             return 200, {"verdicts": [self.verdict(i) for i in items], "stop": stops, "drain": self.drain}

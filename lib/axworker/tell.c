@@ -1,0 +1,234 @@
+#include "worker.h"
+
+#include "base/num.h"
+#include "choice.h"
+#include "sys/attempt_dir.h"
+
+/* Which server is told, and when. Each has at most one report on its way. One whose report fails or takes long is not
+ * trusted: what it was told is told to another at once, and it has to answer an empty report before it is told anything
+ * while there are others. So a server that hangs costs one report's patience, once. */
+
+static const int64_t REPORT_TIMEOUT_MS = 10000;
+static const int64_t SOON_MS = 2; /* what ends together is reported together */
+static const int64_t REST_FIRST_MS = 200;
+static const int64_t REST_LAST_MS = 5000;
+static const int64_t REST_MAX_MS = 10000; /* whatever a server wishes: leases must be renewed */
+
+enum { PATIENCE = 8, PATIENCE_MIN_MS = 100 }; /* a report takes long after an eighth of a heartbeat */
+
+static int64_t patience_ms(const struct axw *w)
+{
+	return AX_MAX(w->heartbeat_ms / PATIENCE, (int64_t)PATIENCE_MIN_MS);
+}
+
+static bool is_resting(const struct server *server)
+{
+	return !server->report && uv_is_active((const uv_handle_t *)&server->look);
+}
+
+static bool others_are_trusted(const struct server *server)
+{
+	const struct axw *w = server->w;
+	for (int i = 0; i < w->n_servers; i++)
+		if (&w->servers[i] != server && w->servers[i].registered && w->servers[i].trusted)
+			return true;
+	return false;
+}
+
+/* ---- what becomes of a report */
+
+static void rest(struct server *server, int64_t at_least_ms)
+{
+	server->rest_ms = server->rest_ms ? AX_MIN(2 * server->rest_ms, REST_LAST_MS) : REST_FIRST_MS;
+	int64_t wait = AX_MAX(axw_jitter(server->w, server->rest_ms), AX_MIN(at_least_ms, REST_MAX_MS));
+	uv_timer_start(&server->look, axw_tell_look, (uint64_t)wait, 0);
+}
+
+static void note_slow(struct server *server, bool slow)
+{
+	if (server->slow == slow)
+		return;
+	server->slow = slow;
+	axw_log_json(server->w, slow ? AXW_WARN : AXW_INFO, slow ? "server_slow" : "server_quick",
+		json_pack("{s:s}", "url", server->url));
+}
+
+/* The patience with it is over, or the pause after a failure. */
+void axw_tell_look(uv_timer_t *timer)
+{
+	struct server *server = timer->data;
+	if (server->report) {
+		server->trusted = false;
+		note_slow(server, true);
+		axw_batch_untold(server->batch, server);
+	}
+	axw_tell_now(server->w);
+}
+
+void axw_tell_trust(struct server *server, int64_t took_ms)
+{
+	server->trusted = took_ms <= patience_ms(server->w);
+	note_slow(server, !server->trusted);
+	if (server->trusted)
+		server->rest_ms = 0;
+}
+
+void axw_tell_doubt(struct server *server)
+{
+	server->trusted = false;
+	if (!server->report && !is_resting(server))
+		rest(server, 0);
+}
+
+static void heard(struct server *server, struct batch *b, json_t *answer, int64_t sent_ms)
+{
+	struct axw *w = server->w;
+	int64_t took_ms = ax_boottime_ms() - sent_ms;
+	server->answer_ms = server->answer_ms ? (7 * server->answer_ms + took_ms) / 8 : took_ms;
+	server->items_max = AXW_ITEMS_MAX;
+	axw_tell_trust(server, took_ms);
+	if (!server->trusted && others_are_trusted(server))
+		rest(server, 0);
+	axw_batch_answered(b, server, json_object_get(answer, "verdicts"), sent_ms);
+	axw_report_stops(w, json_object_get(answer, "stop"));
+}
+
+static void answered(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
+	int64_t sent_ms, void *user)
+{
+	struct batch *b = user;
+	server->report = NULL;
+	server->batch = NULL;
+	uv_timer_stop(&server->look);
+	if (status == 200 && json_array_size(json_object_get(answer, "verdicts")) == axw_batch_size(b)) {
+		heard(server, b, answer, sent_ms);
+	} else if (status == 400 || status == 413) {
+		axw_batch_refused(b, server, answer);
+		rest(server, 0);
+	} else {
+		server->trusted = false;
+		rest(server, retry_after_ms);
+		axw_batch_untold(b, server);
+		if (status == 401 || status == 403 || status == 404 || status == 409)
+			axw_session_lost(server, status, answer);
+	}
+	axw_batch_free(b);
+	axw_tell_soon(w);
+	axw_dispatch(w);
+}
+
+/* ---- sending */
+
+static void send_batch(struct server *server, struct batch *b)
+{
+	struct axw *w = server->w;
+	json_t *body = axw_hello(w);
+	json_object_set(body, "items", axw_batch_items(b));
+	server->batch = b;
+	axw_batch_sent(b, server);
+	server->report = axw_call(w, server, "report", body, REPORT_TIMEOUT_MS, answered, b);
+	uv_timer_start(&server->look, axw_tell_look, (uint64_t)patience_ms(w), 0);
+}
+
+static void note_standings(const struct axw *w, struct axw_standing *standings)
+{
+	for (int i = 0; i < w->n_servers; i++) {
+		const struct server *server = &w->servers[i];
+		standings[i] = (struct axw_standing){
+			.open = server->registered && !is_resting(server),
+			.busy = server->report != NULL,
+			.trusted = server->trusted,
+			.answer_ms = server->answer_ms,
+		};
+	}
+}
+
+/* The batches of all servers; how long the first news of progress that must wait has to. */
+static int64_t sort(struct axw *w, struct batch **batches)
+{
+	struct axw_standing standings[AXW_SERVERS_MAX];
+	int64_t progress_ms = 0;
+	note_standings(w, standings);
+	for (struct axw_attempt *a = w->dirty; a; a = a->dirty_next) {
+		if (a->telling)
+			continue;
+		int giver = a->giver ? (int)(a->giver - w->servers) : AXW_NOBODY;
+		int to = axw_choose(standings, w->n_servers, giver);
+		if (to == AXW_NOBODY)
+			continue;
+		if (!batches[to])
+			batches[to] = axw_batch_new(w->servers[to].items_max);
+		axw_batch_add(batches[to], a);
+		int64_t wait_ms = axw_progress_wait_ms(a);
+		if (wait_ms > 0 && (progress_ms == 0 || wait_ms < progress_ms))
+			progress_ms = wait_ms;
+	}
+	return progress_ms;
+}
+
+static void tell_due(uv_timer_t *timer)
+{
+	axw_tell_now(timer->data);
+}
+
+static void tell_in(struct axw *w, int64_t ms)
+{
+	bool set = uv_is_active((uv_handle_t *)&w->report_timer);
+	if (!set || uv_timer_get_due_in(&w->report_timer) > (uint64_t)ms)
+		uv_timer_start(&w->report_timer, tell_due, (uint64_t)ms, 0);
+}
+
+void axw_tell_now(struct axw *w)
+{
+	struct batch *batches[AXW_SERVERS_MAX] = { 0 };
+	if (w->closing)
+		return;
+	uv_timer_stop(&w->report_timer);
+	int64_t progress_ms = sort(w, batches);
+	for (int i = 0; i < w->n_servers; i++) {
+		struct server *server = &w->servers[i];
+		bool must_answer = server->registered && !server->trusted && !server->report && !is_resting(server);
+		if (!batches[i] && must_answer)
+			batches[i] = axw_batch_new(0);
+		if (batches[i] && (axw_batch_size(batches[i]) > 0 || must_answer))
+			send_batch(server, batches[i]);
+		else if (batches[i])
+			axw_batch_free(batches[i]);
+	}
+	if (progress_ms > 0)
+		tell_in(w, progress_ms);
+}
+
+void axw_tell_soon(struct axw *w)
+{
+	if (w->dirty && !w->closing)
+		tell_in(w, SOON_MS);
+}
+
+/* The server sees that this worker lives, and may have something to say. */
+void axw_tell_beat(struct axw *w)
+{
+	struct axw_standing standings[AXW_SERVERS_MAX];
+	axw_tell_now(w);
+	for (int i = 0; i < w->n_servers; i++)
+		if (w->servers[i].report && w->servers[i].trusted)
+			return;
+	note_standings(w, standings);
+	int to = axw_choose(standings, w->n_servers, AXW_NOBODY);
+	if (to != AXW_NOBODY)
+		send_batch(&w->servers[to], axw_batch_new(0));
+}
+
+void axw_tell_abort(struct axw *w)
+{
+	for (int i = 0; i < w->n_servers; i++) {
+		struct server *server = &w->servers[i];
+		if (!server->report)
+			continue;
+		axw_call_abort(server->report);
+		axw_batch_free(server->batch);
+		server->report = NULL;
+		server->batch = NULL;
+		uv_timer_stop(&server->look);
+	}
+}
