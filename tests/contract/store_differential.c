@@ -146,7 +146,7 @@ static const void *random_run(struct dice *dice, struct ax_arena *arena)
 {
 	struct ax_run *run = ax_alloc(arena, sizeof(*run));
 	memcpy(run, random_row(dice, arena, &ax_run_row), sizeof(*run));
-	if (run->parent == run->gid) /* nobody is its own */
+	if (run->shard == 0 || run->parent == run->gid) /* only shards have one, and nobody is its own */
 		run->parent = 0;
 	return run;
 }

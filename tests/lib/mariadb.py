@@ -8,6 +8,7 @@ real one, gone when its owner is.
 
 import os
 import pathlib
+import re
 import select
 import shutil
 import signal
@@ -44,8 +45,8 @@ class Failed(AssertionError):
 
     def __init__(self, text):
         super().__init__(text)
-        word = text.split()[1:2] if text.startswith("ERROR ") else []
-        self.number = int(word[0]) if word and word[0].isdigit() else 0
+        said = re.search(r"^ERROR (\d+) ", text, re.M)
+        self.number = int(said[1]) if said else 0
 
 
 def free_port():
