@@ -190,6 +190,7 @@ void sim_server_start(struct sim *sim)
 	server->tick_at = 0;
 	plan_tick(sim, sim->now + 1);
 	sim_alerts_start(sim);
+	sim_operator_first(sim);
 }
 
 void sim_server_register(struct sim *sim, void *arg)

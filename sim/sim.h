@@ -238,6 +238,7 @@ void sim_worker_polled(struct sim *sim, void *arg);
 
 /* operator.c */
 void sim_operator_start(struct sim *sim);
+void sim_operator_first(struct sim *sim);
 void sim_operator_rest(struct sim *sim); /* pauses every task: the demand ends */
 /* Calls a service as a person does; false when the server is not there or died on it. */
 bool sim_server_ready(struct sim *sim);
