@@ -4,8 +4,12 @@
 
 #include "app/alerts.h"
 #include "app/failures.h"
+#include "core/limits.h"
 
-enum { OF_A_TASK = 64 }; /* open alerts of one task: one per rule, more of those whose episode is a run */
+enum {
+	OF_A_TASK = 64,  /* open alerts of one task: one per rule, more of those whose episode is a run */
+	SEEN_MAX = 1000, /* alerts among which the one before is sought, newest first */
+};
 
 static const char *episode_of(struct ax_ctx *ctx, int64_t task_id)
 {
@@ -39,14 +43,54 @@ static enum ax_status end_of_task(struct ax_ctx *ctx, struct ax_tx *tx, int64_t 
 	return status;
 }
 
+/* Seconds without a failure that it takes to end the alert; 0: the next success ends it. Runs of a task that now fail
+ * and now succeed would otherwise open and end an alert each: one that begins soon after the end of another stays. */
+static enum ax_status calm_bound(
+	struct ax_tx *tx, const struct ax_alert_event *event, int64_t now, int64_t *ret, struct ax_err *err)
+{
+	const struct ax_alert_filter ended = {
+		.task_id = event->task_id,
+		.rule = AX_ALERT_FAILED,
+		.state = AX_ALERT_RESOLVED,
+		.limit = 1,
+		.scan_limit = SEEN_MAX,
+	};
+	struct ax_alert open;
+	struct ax_alerts before;
+	int64_t rest;
+	enum ax_status status = tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, &open, err);
+	*ret = status == AX_OK ? open.bound : 0;
+	if (status != AX_NOT_FOUND)
+		return status;
+	status = tx->ops->alerts_page(tx, &ended, &before, &rest, err);
+	if (status == AX_OK && before.n == 1 && now < before.at[0].resolve_time + AX_ALERT_CALM_MS)
+		*ret = AX_ALERT_CALM_MS / 1000;
+	return status;
+}
+
+/* A success says nothing of a failure of a newer fire, and one alone does not end what comes and goes. */
+static enum ax_status run_succeeded(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, int64_t now, struct ax_err *err)
+{
+	struct ax_alert failed;
+	const char *note = ax_sprintf(ctx->arena, "run %" PRId64 " succeeded", run->gid);
+	enum ax_status status = end_of_task(ctx, tx, run->task_id, 1U << AX_ALERT_ABSENCE, note, now, err);
+	if (status == AX_OK)
+		status = tx->ops->alert_find(
+			tx, AX_ALERT_FAILED, run->group_key, episode_of(ctx, run->task_id), &failed, err);
+	if (status != AX_OK)
+		return status == AX_NOT_FOUND ? AX_OK : status;
+	bool over = run->gid > failed.gid && now >= failed.seen_time + failed.bound * 1000;
+	return over ? ax_alert_end(ctx, tx, &failed, note, now, err) : AX_OK;
+}
+
 enum ax_status ax_alert_run_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
 	const struct ax_run *run, int64_t now, struct ax_err *err)
 {
 	if (run->shard != 0) /* the run that they are parts of decides */
 		return AX_OK;
 	if (run->status == AX_RUN_SUCCESS)
-		return end_of_task(ctx, tx, run->task_id, 1U << AX_ALERT_FAILED | 1U << AX_ALERT_ABSENCE,
-			ax_sprintf(ctx->arena, "run %" PRId64 " succeeded", run->gid), now, err);
+		return run_succeeded(ctx, tx, run, now, err);
 	if (run->status != AX_RUN_FAILED && run->status != AX_RUN_TIMEOUT)
 		return AX_OK;
 	bool muted;
@@ -57,7 +101,8 @@ enum ax_status ax_alert_run_ended(struct ax_ctx *ctx, struct ax_tx *tx, const st
 	if (event.detail[0] == '\0')
 		event.detail = run->reason;
 	event.value = run->result_code;
-	return ax_alert_raise(ctx, tx, &event, now, err);
+	status = calm_bound(tx, &event, now, &event.bound, err);
+	return status == AX_OK ? ax_alert_raise(ctx, tx, &event, now, err) : status;
 }
 
 enum ax_status ax_alert_run_missed(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,

@@ -7,7 +7,7 @@
 #include "app/ctx.h"
 
 /* A run ended. FAILED and TIMEOUT open the task's alert `failed` or add to it, unless the group of the failure is
- * muted; SUCCESS resolves it, and `absence`. */
+ * muted; SUCCESS resolves it, unless it is of an older fire or the task now fails and now succeeds, and `absence`. */
 enum ax_status ax_alert_run_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
 	const struct ax_run *run, int64_t now, struct ax_err *err);
 

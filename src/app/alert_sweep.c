@@ -11,7 +11,6 @@
 enum {
 	LATE_LEAST_MS = 10000, /* runs that wait for less are not looked at */
 	WAITING_SEEN = 10000,  /* most runs that one sweep looks at, those that wait longest */
-	LATE_CALM_MS = 600000, /* nothing of the task was late for that long: it is over */
 	BATCH = 200,
 };
 
@@ -284,7 +283,7 @@ static enum ax_status lateness_is_over(
 	struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert, const char **ret_note, struct ax_err *err)
 {
 	struct ax_runs live;
-	if (sweep->now - alert->seen_time < LATE_CALM_MS)
+	if (sweep->now - alert->seen_time < AX_ALERT_CALM_MS)
 		return AX_OK;
 	enum ax_status status = tx->ops->runs_live(tx, alert->task_id, false, BATCH, &live, err);
 	if (status != AX_OK)
@@ -295,6 +294,19 @@ static enum ax_status lateness_is_over(
 			return AX_OK;
 	*ret_note = "nothing was late for ten minutes";
 	return AX_OK;
+}
+
+/* A success could not end it then, as others failed. */
+static enum ax_status failing_is_over(
+	struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert, const char **ret_note, struct ax_err *err)
+{
+	struct ax_task task;
+	if (sweep->now - alert->seen_time < AX_ALERT_CALM_MS)
+		return AX_OK;
+	enum ax_status status = tx->ops->task_get(tx, alert->task_id, false, &task, err);
+	if (status == AX_OK && task.last_run_status == AX_RUN_SUCCESS)
+		*ret_note = "nothing failed for ten minutes";
+	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
 static enum ax_status misses_are_decided(
@@ -330,6 +342,7 @@ static const struct {
 	{ AX_ALERT_WORKER_LOST, worker_is_back },
 	{ AX_ALERT_ABSENCE, absence_is_over },
 	{ AX_ALERT_LATE, lateness_is_over },
+	{ AX_ALERT_FAILED, failing_is_over },
 	{ AX_ALERT_MISSED, misses_are_decided },
 	{ AX_ALERT_UNSCHEDULABLE, schedule_is_read },
 };

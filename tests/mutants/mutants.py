@@ -116,8 +116,8 @@ MUTANTS = [
             "\t\tstatus = AX_OK;\n")),
     # ---- alerts
     mutant("failure-not-alerted", "every run that ended badly is on an alert",
-           (ALERT_RULES, "\tevent.value = run->result_code;\n\treturn ax_alert_raise(ctx, tx, &event, now, err);\n",
-            "\treturn AX_OK;\n")),
+           (ALERT_RULES, "\treturn status == AX_OK ? ax_alert_raise(ctx, tx, &event, now, err) : status;\n}\n\nenum ax_status ax_alert_run_missed",
+            "\treturn status;\n}\n\nenum ax_status ax_alert_run_missed")),
     mutant("miss-not-alerted", "every miss is on an alert",
            (BIRTH, "\tif (status == AX_OK && state == AX_RUN_MISSED)\n", "\tif (false)\n")),
     mutant("end-before-beginning", "the end of an alert is not told before its beginning",

@@ -167,6 +167,58 @@ static void test_success_ends_it_and_the_next_failure_is_a_new_episode(void **st
 	assert_string_equal(queued(w), "1:1 2:1 1:1");
 }
 
+static void test_a_task_that_fails_now_and_then_is_told_of_once(void **state)
+{
+	struct world *w = *state;
+	make_channel(w, "ops", NULL);
+	make_task(w, "* * * * *", no_retry);
+	for (int i = 0; i < 20; i++) {
+		run_once(w, AX_OUTCOME_FAILED);
+		run_once(w, AX_OUTCOME_SUCCESS);
+	}
+	assert_string_equal(queued(w), "1:1 2:1 1:1");
+	assert_int_equal(count_alerts(w, AX_ALERT_FAILED, AX_ALERT_OPEN), 1);
+	for (int i = 0; i < 8; i++)
+		run_once(w, AX_OUTCOME_SUCCESS);
+	assert_int_equal(count_alerts(w, AX_ALERT_FAILED, AX_ALERT_OPEN), 1);
+	for (int i = 0; i < 75; i++)
+		go(w, 1000);
+	assert_int_equal(count_alerts(w, AX_ALERT_FAILED, AX_ALERT_OPEN), 0);
+	assert_string_equal(queued(w), "1:1 2:1 1:1 2:1");
+	/* much later a failure is a thing of its own again */
+	for (int i = 0; i < 12; i++)
+		run_once(w, AX_OUTCOME_SUCCESS);
+	run_once(w, AX_OUTCOME_FAILED);
+	run_once(w, AX_OUTCOME_SUCCESS);
+	assert_int_equal(count_alerts(w, AX_ALERT_FAILED, AX_ALERT_OPEN), 0);
+}
+
+static void at_once(struct ax_task_def *def)
+{
+	no_retry(def);
+	def->overlap = AX_OVERLAP_ALLOW;
+	def->overlap_max = 2;
+}
+
+static void test_the_success_of_an_older_fire_ends_nothing(void **state)
+{
+	struct world *w = *state;
+	struct ax_order older, newer;
+	make_task(w, "* * * * *", at_once);
+	go(w, 60000);
+	register_worker(w, "w1", "i1", 10);
+	assert_int_equal(poll(w, "w1", "i1", 1, &older, NULL), 1);
+	report(w, "w1", AX_ITEM_STARTED, &older.run);
+	go(w, 30000);
+	report(w, "w1", AX_ITEM_HEARTBEAT, &older.run);
+	go(w, 30000);
+	assert_int_equal(poll(w, "w1", "i1", 1, &newer, NULL), 1);
+	report(w, "w1", AX_ITEM_STARTED, &newer.run);
+	result(w, "w1", &newer.run, AX_OUTCOME_FAILED);
+	result(w, "w1", &older.run, AX_OUTCOME_SUCCESS);
+	assert_int_equal(count_alerts(w, AX_ALERT_FAILED, AX_ALERT_OPEN), 1);
+}
+
 static void test_a_failure_that_is_tried_again_is_no_alert(void **state)
 {
 	struct world *w = *state;
@@ -581,6 +633,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_failed_task_has_one_open_alert_that_grows),
 		TEST(test_success_ends_it_and_the_next_failure_is_a_new_episode),
+		TEST(test_a_task_that_fails_now_and_then_is_told_of_once),
+		TEST(test_the_success_of_an_older_fire_ends_nothing),
 		TEST(test_a_failure_that_is_tried_again_is_no_alert),
 		TEST(test_a_deleted_task_takes_its_alerts_along),
 		TEST(test_channels_hear_their_rules_and_groups),
