@@ -172,7 +172,8 @@ WORDS = {
     r"whitelist|blacklist": "allow list, deny list",
 }
 ANY_WORD = re.compile(rf"\b({'|'.join(WORDS)})\b", re.I)
-OTHERS_NAMES = re.compile(r"XXL-JOB|PowerJob|CronJob|[\w-]+/[\w-]*job[\w-]*", re.I)
+OTHERS_NAMES = re.compile(
+    r"XXL-JOB|PowerJob|CronJob|[\w-]+/[\w-]*job[\w-]*|get-master-addr-by-name|\+switch-master|\"master\"", re.I)
 
 
 def check_words(files):

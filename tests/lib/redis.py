@@ -1,0 +1,325 @@
+"""Redis servers of one's own: in temporary folders, on free ports of the loopback, gone when their owner is.
+
+    with Redis() as redis:                         one server; Redis(tls=True), Redis(user=("ax", "secret"))
+        redis.ask("PING") == "PONG"
+    with RedisCluster() as cluster:                three masters
+    with RedisSentinel() as sentinels:             a master, a replica, three sentinels
+    python3 tests/lib/redis.py KIND COMMAND ARG…   runs COMMAND with its URL in AX_TEST_REDIS, and the authority of its
+                                                   certificate in AX_TEST_REDIS_CA; KIND: single, secure, cluster,
+                                                   sentinel
+"""
+
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+
+START_S = 20
+MASTER = "ax"
+# What an account of AX needs, and no more: docs/queue.md shows the same line.
+ACL = ("~ax:* resetchannels &ax:* -@all +zadd +zrem +zrange +zrangebyscore +zcount +set +get +del +pexpire +eval"
+       " +publish +subscribe +ping +select +role +asking +cluster|slots")
+
+
+class Refused(AssertionError):
+    """An answer that is an error."""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(condition, seconds=START_S, every=0.02):
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            if value := condition():
+                return value
+        except (OSError, Refused):
+            pass
+        assert time.monotonic() < end, f"not within {seconds} s"
+        time.sleep(every)
+
+
+def make_certificates(folder):
+    """ca.pem, cert.pem and key.pem of 127.0.0.1."""
+    def openssl(*words):
+        done = subprocess.run(["openssl", *words], cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    openssl("req", "-x509", *key, "-subj", "/CN=AX test authority", "-keyout", "ca.key", "-out", "ca.pem")
+    openssl("req", *key, "-subj", "/CN=redis", "-keyout", "key.pem", "-out", "cert.csr")
+    (folder / "san").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
+    openssl("x509", "-req", "-in", "cert.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+            "-extfile", "san", "-out", "cert.pem")
+
+
+def read_answer(stream):
+    line = stream.readline()
+    if not line.endswith(b"\r\n"):
+        raise ConnectionError("it ended the connection")
+    kind, rest = line[:1], line[1:-2].decode()
+    if kind == b"-":
+        raise Refused(rest)
+    if kind == b"+":
+        return rest
+    if kind == b":":
+        return int(rest)
+    if kind == b"$":
+        return None if rest == "-1" else stream.read(int(rest) + 2)[:-2].decode()
+    return [read_answer(stream) for _ in range(int(rest))]
+
+
+class Redis:
+    """One process. It keeps its port over restarts, and nothing on disk unless `options` say so."""
+
+    program = "redis-server"
+
+    def __init__(self, tls=False, user=None, options=()):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ax-redis-"))
+        self.tls, self.user, self.options = tls, user, list(options)
+        self.process, self.port = None, 0
+        try:
+            if tls:
+                make_certificates(self.folder)
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def config(self):
+        port = [f"port {0 if self.tls else self.port}"]
+        if self.tls:
+            port += [f"tls-port {self.port}", f"tls-cert-file {self.folder}/cert.pem",
+                     f"tls-key-file {self.folder}/key.pem", f"tls-ca-cert-file {self.folder}/ca.pem",
+                     "tls-auth-clients no"]
+        account = [f"user {self.user[0]} on >{self.user[1]} {ACL}"] if self.user else []
+        return ["bind 127.0.0.1", 'save ""', "appendonly no", f"dir {self.folder}", "loglevel notice", *port, *account,
+                *self.options]
+
+    def start(self):
+        for attempt in range(3):
+            self.port = self.port or free_port()
+            config = self.folder / "config"
+            if not config.exists() or self.program == "redis-server":
+                config.write_text("\n".join(self.config()) + "\n")
+            # pdeathsig: it dies with whoever started it, even when that one is killed.
+            self.process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", self.program, str(config)], stdin=subprocess.DEVNULL,
+                stdout=(self.folder / "log").open("ab"), stderr=subprocess.STDOUT, start_new_session=True)
+            try:
+                wait_for(lambda: self.process.poll() is not None or self.ask("PING") == "PONG")
+            except AssertionError:
+                raise AssertionError((self.folder / "log").read_text()) from None
+            if self.process.poll() is None:
+                return
+            assert attempt < 2, (self.folder / "log").read_text()
+            self.port = 0  # another one took it in between
+
+    def halt(self, how=signal.SIGTERM):
+        if self.process is not None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.send_signal(how)
+            self.process.wait()
+            self.process = None
+
+    def kill(self):
+        self.halt(signal.SIGKILL)
+
+    def restart(self):
+        """Comes back empty, unless it keeps its data."""
+        self.kill()
+        self.start()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def stop(self):
+        self.halt(signal.SIGKILL)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- talking to it
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def authority(self):
+        return str(self.folder / "ca.pem") if self.tls else ""
+
+    def url(self, db=0):
+        who = f"{self.user[0]}:{self.user[1]}@" if self.user else ""
+        return f"redis{'s' if self.tls else ''}://{who}{self.address}/{db}"
+
+    def ask(self, *words, seconds=10):
+        """One command over a connection of its own, as the user who may do everything."""
+        with socket.create_connection(("127.0.0.1", self.port), seconds) as plain:
+            channel = plain
+            if self.tls:
+                channel = ssl.create_default_context(cafile=self.authority).wrap_socket(
+                    plain, server_hostname="127.0.0.1")
+            texts = [str(word).encode() for word in words]
+            channel.sendall(b"*%d\r\n" % len(texts) + b"".join(b"$%d\r\n%s\r\n" % (len(t), t) for t in texts))
+            return read_answer(channel.makefile("rb"))
+
+
+class RedisCluster:
+    """Masters without replicas; the slots are spread evenly."""
+
+    authority = ""
+
+    def __init__(self, masters=3):
+        self.nodes = []
+        try:
+            for _ in range(masters):
+                self.nodes.append(Redis(options=[
+                    "cluster-enabled yes", f"cluster-port {free_port()}", "cluster-node-timeout 1000",
+                    "cluster-require-full-coverage no"]))
+            self.join()
+        except BaseException:
+            self.stop()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        for node in self.nodes:
+            node.stop()
+
+    def join(self):
+        share = 16384 // len(self.nodes)
+        for i, node in enumerate(self.nodes):
+            last = 16383 if i == len(self.nodes) - 1 else (i + 1) * share - 1
+            node.ask("CLUSTER", "ADDSLOTSRANGE", i * share, last)
+            node.ask("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
+        for node in self.nodes[1:]:
+            bus = next(line.split()[1] for line in node.options if line.startswith("cluster-port"))
+            self.nodes[0].ask("CLUSTER", "MEET", "127.0.0.1", node.port, bus)
+        for node in self.nodes:
+            wait_for(lambda node=node: "cluster_state:ok" in node.ask("CLUSTER", "INFO") and
+                     len(node.ask("CLUSTER", "SLOTS")) == len(self.nodes))
+
+    def url(self):
+        return "redis-cluster://" + ",".join(node.address for node in self.nodes)
+
+    def owner(self, slot):
+        """The node that itself says so."""
+        for node in self.nodes:
+            for first, last, master, *_ in node.ask("CLUSTER", "SLOTS"):
+                if first <= slot <= last and master[1] == node.port:
+                    return node
+        raise AssertionError(f"nobody has slot {slot}")
+
+    def begin_move(self, slot, to):
+        source = self.owner(slot)
+        to.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", source.ask("CLUSTER", "MYID"))
+        source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", to.ask("CLUSTER", "MYID"))
+        return source
+
+    def move_slot(self, slot, to):
+        source = self.begin_move(slot, to)
+        while keys := source.ask("CLUSTER", "GETKEYSINSLOT", slot, 100):
+            source.ask("MIGRATE", "127.0.0.1", to.port, "", 0, 5000, "KEYS", *keys)
+        for node in (to, source, *self.nodes):
+            node.ask("CLUSTER", "SETSLOT", slot, "NODE", to.ask("CLUSTER", "MYID"))
+
+
+class Sentinel(Redis):
+    program = "redis-sentinel"
+
+    def __init__(self, master_port):
+        self.master_port = master_port
+        super().__init__()
+
+    def config(self):
+        return ["bind 127.0.0.1", f"port {self.port}", f"dir {self.folder}",
+                f"sentinel monitor {MASTER} 127.0.0.1 {self.master_port} 2",
+                f"sentinel down-after-milliseconds {MASTER} 500", f"sentinel failover-timeout {MASTER} 3000"]
+
+
+class RedisSentinel:
+    authority = ""
+
+    def __init__(self, sentinels=3):
+        self.servers, self.sentinels = [], []
+        try:
+            self.servers.append(Redis())
+            self.servers.append(Redis(options=[f"replicaof 127.0.0.1 {self.servers[0].port}",
+                                               "repl-diskless-sync-delay 0"]))
+            self.sentinels = [Sentinel(self.servers[0].port) for _ in range(sentinels)]
+            wait_for(lambda: "master_link_status:up" in self.servers[1].ask("INFO", "replication"))
+            for sentinel in self.sentinels:
+                wait_for(lambda sentinel=sentinel: self.knows_all(sentinel))
+        except BaseException:
+            self.stop()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        for process in (*self.sentinels, *self.servers):
+            process.stop()
+
+    def knows_all(self, sentinel):
+        fields = sentinel.ask("SENTINEL", "MASTER", MASTER)
+        told = dict(zip(fields[::2], fields[1::2]))
+        return int(told["num-slaves"]) == 1 and int(told["num-other-sentinels"]) == len(self.sentinels) - 1
+
+    def url(self):
+        return "redis-sentinel://" + ",".join(s.address for s in self.sentinels) + f"/{MASTER}"
+
+    def master(self):
+        """The server that sentinels name and that says so itself."""
+        _, port = self.sentinels[0].ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER)
+        for server in self.servers:
+            if server.process is not None and server.port == int(port) and server.ask("ROLE")[0] == "master":
+                return server
+        return None
+
+    def fail_over(self):
+        """The master dies; waits until the other one is it."""
+        old = wait_for(self.master)
+        old.kill()
+        return wait_for(lambda: (now := self.master()) is not None and now is not old and now)
+
+
+def main(kind, command):
+    kinds = {"single": Redis, "secure": lambda: Redis(tls=True, user=("ax", "s3cret")), "cluster": RedisCluster,
+             "sentinel": RedisSentinel}
+    if kind not in kinds or not command:
+        sys.exit(__doc__)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with kinds[kind]() as redis:
+        return subprocess.run(command, env=dict(os.environ, AX_TEST_REDIS=redis.url(),
+                                                AX_TEST_REDIS_CA=redis.authority)).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:2] or [""], sys.argv[2:]))
