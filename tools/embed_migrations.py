@@ -15,7 +15,7 @@ for i, path in enumerate(files, start=1):
         sys.exit(f"{path}: migration {i} is expected here")
     with open(path, "rb") as f:
         sql = f.read()
-    body = ",".join(str(b) for b in sql)
+    body = ",".join(str(b) if b < 128 else f"(char){b}" for b in sql)
     texts.append(f"static const char sql_{i}[] = {{{body},0}};")
     rows.append(f'\t{{ {i}, "{name}", "{hashlib.sha256(sql).hexdigest()}", sql_{i} }},')
 

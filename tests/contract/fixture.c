@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "adapters/mariadb/conn.h"
 #include "core/task_def.h"
 
 void fixture_make_folder(struct fixture *f)
@@ -52,11 +53,52 @@ void fixture_open_sqlite(struct fixture *f)
 	f->store = ax_sqlite_store(f->sqlite);
 }
 
+/* Rows and the numbers that the database gives. */
+static void empty_tables(MYSQL *mysql)
+{
+	static const char question[] =
+		"SELECT CONCAT(IF(AUTO_INCREMENT > 1, 'TRUNCATE TABLE ', 'DELETE FROM '), TABLE_NAME)"
+		" FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> 'ax_migration'";
+	assert_int_equal(mysql_real_query(mysql, question, strlen(question)), 0);
+	MYSQL_RES *result = mysql_store_result(mysql);
+	for (MYSQL_ROW row; (row = mysql_fetch_row(result)) != NULL;)
+		assert_true(ax_mariadb_do(mysql, row[0]));
+	mysql_free_result(result);
+}
+
+void fixture_open_mariadb(struct fixture *f)
+{
+	struct ax_err err = { 0 };
+	struct ax_mariadb_config config;
+	const char *url = getenv("AX_TEST_MYSQL");
+	if (url == NULL)
+		fail_msg("no MariaDB: run this by tests/lib/mariadb.py, which needs mariadbd (make test installs it)");
+	if (ax_mariadb_read_url(url, &f->arena, &config, &err) != AX_OK ||
+		ax_mariadb_open(&config, &f->mariadb, &err) != AX_OK ||
+		ax_mariadb_connect(f->mariadb, &f->conn, &err) != AX_OK)
+		fail_msg("%s", err.msg);
+	empty_tables(f->conn->mysql);
+	f->store = ax_mariadb_store(f->conn);
+}
+
+struct ax_mariadb_conn *fixture_connect(struct fixture *f)
+{
+	struct ax_err err = { 0 };
+	struct ax_mariadb_conn *conn;
+	if (ax_mariadb_connect(f->mariadb, &conn, &err) != AX_OK)
+		fail_msg("%s", err.msg);
+	return conn;
+}
+
 void fixture_close(struct fixture *f)
 {
+	ax_mariadb_disconnect(f->conn);
+	ax_mariadb_close(f->mariadb);
 	ax_sqlite_close(f->sqlite);
 	ax_mem_store_free(f->mem);
 	ax_arena_done(&f->arena);
+	f->conn = NULL;
+	f->mariadb = NULL;
 	f->sqlite = NULL;
 	f->mem = NULL;
 	f->store = NULL;

@@ -1,7 +1,7 @@
 #ifndef AX_TESTS_CONTRACT_FIXTURE_H
 #define AX_TESTS_CONTRACT_FIXTURE_H
 
-/* A fresh store of either kind for each test, rows to put in, and transactions to put them in with. */
+/* A fresh store of each kind for each test, rows to put in, and transactions to put them in with. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "adapters/mariadb/mariadb.h"
 #include "adapters/sqlite/sqlite.h"
 #include "base/err.h"
 #include "port/mem_store.h"
@@ -22,6 +23,8 @@ struct fixture {
 	struct ax_arena arena;
 	struct ax_mem_store *mem;
 	struct ax_sqlite *sqlite;
+	struct ax_mariadb *mariadb;
+	struct ax_mariadb_conn *conn;
 	char folder[64];
 	char path[96]; /* of the SQLite file */
 };
@@ -30,7 +33,11 @@ void fixture_make_folder(struct fixture *f); /* a new temp folder; sets path to 
 void fixture_drop_folder(struct fixture *f);
 void fixture_open_mem(struct fixture *f);
 void fixture_open_sqlite(struct fixture *f); /* in a folder that was made */
-void fixture_close(struct fixture *f);       /* the store, not the folder */
+/* An empty database of the server in AX_TEST_MYSQL, which tests/lib/mariadb.py starts. Tests that run one after the
+ * other share it. */
+void fixture_open_mariadb(struct fixture *f);
+struct ax_mariadb_conn *fixture_connect(struct fixture *f); /* one more connection to it */
+void fixture_close(struct fixture *f);                      /* the store, not the folder */
 
 /* The number of files that the folder holds. */
 int fixture_count_files(const struct fixture *f);

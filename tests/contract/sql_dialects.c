@@ -6,13 +6,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "adapters/mariadb/conn.h"
 #include "adapters/sqlite/conn.h"
 #include "base/err.h"
 
 static const struct {
 	const char *name;
 	const struct ax_sql_text *(*texts)(void);
-} dialects[] = { { "sqlite", ax_sqlite_texts } };
+} dialects[] = { { "sqlite", ax_sqlite_texts }, { "mariadb", ax_mariadb_texts } };
 
 static void test_every_dialect_has_every_statement(void **state)
 {

@@ -1,0 +1,347 @@
+/* The driver: statements prepared once a session, in the binary protocol. An answer is taken whole before it is read,
+ * so that other statements may run meanwhile. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "adapters/mariadb/conn.h"
+#include "base/err.h"
+
+/* A function, because addresses of row types in other libraries are no constants everywhere. */
+const struct ax_sql_text *ax_mariadb_texts(void)
+{
+	static const struct ax_sql_text texts[AX_SQL_COUNT] = {
+#define AX_SQL(name, row, text) [AX_SQL_##name] = { row, text },
+#include "adapters/mariadb/statements.def"
+#undef AX_SQL
+	};
+	return texts;
+}
+
+enum { TEXT_BYTES = 64 }; /* room for a text at first; it grows to the longest that came */
+
+struct cell {
+	int64_t number;
+	char *text; /* ends in NUL; NULL in columns of numbers */
+	unsigned long size, len;
+	my_bool null;
+};
+
+/* A prepared statement. */
+struct ax_sql_cursor {
+	MYSQL_STMT *stmt;
+	const struct ax_row_type *row;
+	/* Each "?" of the text in its order: the number of the parameter that it takes, from 0. */
+	int places;
+	int *numbers;
+	int64_t *values; /* of numbers */
+	MYSQL_BIND *in;
+	int columns;
+	struct cell *cells;
+	MYSQL_BIND *out;
+	bool executed;
+	bool bound; /* the cells are where the library writes to */
+};
+
+static struct ax_mariadb_conn *conn_of(struct ax_sql_conn *conn)
+{
+	return (struct ax_mariadb_conn *)(void *)conn;
+}
+
+static void drop_cursor(struct ax_sql_cursor *cursor)
+{
+	if (cursor == NULL)
+		return;
+	mysql_stmt_close(cursor->stmt);
+	for (int i = 0; i < cursor->columns; i++)
+		free(cursor->cells[i].text);
+	free(cursor->numbers);
+	free(cursor->values);
+	free(cursor->in);
+	free(cursor->cells);
+	free(cursor->out);
+	free(cursor);
+}
+
+void ax_mariadb_drop_cursors(struct ax_mariadb_conn *conn)
+{
+	for (size_t i = 0; i < AX_SQL_COUNT; i++) {
+		drop_cursor(conn->cursors[i]);
+		conn->cursors[i] = NULL;
+	}
+}
+
+static void *alloc_zeroed(int n, size_t size)
+{
+	return ax_malloc((size_t)AX_MAX(n, 1) * size);
+}
+
+/* preparing */
+
+/* Turns every ?N outside of quotes into ?, and notes N - 1. `numbers` has room for all. */
+static int number_places(const char *text, int *numbers, struct ax_buf *out)
+{
+	int n = 0;
+	char quote = '\0';
+	for (; *text != '\0'; text++) {
+		ax_buf_addc(out, *text);
+		if (quote != '\0') {
+			quote = *text == quote ? '\0' : quote;
+		} else if (*text == '\'' || *text == '`') {
+			quote = *text;
+		} else if (*text == '?') {
+			int number = 0;
+			while (text[1] >= '0' && text[1] <= '9')
+				number = number * 10 + *++text - '0';
+			numbers[n++] = number - 1;
+		}
+	}
+	return n;
+}
+
+static void lay_out_cells(struct ax_sql_cursor *cursor)
+{
+	cursor->columns = (int)mysql_stmt_field_count(cursor->stmt);
+	cursor->cells = alloc_zeroed(cursor->columns, sizeof(*cursor->cells));
+	cursor->out = alloc_zeroed(cursor->columns, sizeof(*cursor->out));
+	for (int i = 0; i < cursor->columns; i++) {
+		struct cell *cell = &cursor->cells[i];
+		MYSQL_BIND *bind = &cursor->out[i];
+		bind->is_null = &cell->null;
+		bind->length = &cell->len;
+		if (cursor->row == NULL || !ax_field_has_text(&cursor->row->fields[i])) {
+			bind->buffer_type = MYSQL_TYPE_LONGLONG;
+			bind->buffer = &cell->number;
+			continue;
+		}
+		cell->size = TEXT_BYTES;
+		cell->text = ax_malloc(cell->size);
+		bind->buffer_type = MYSQL_TYPE_BLOB;
+		bind->buffer = cell->text;
+		bind->buffer_length = cell->size - 1;
+	}
+}
+
+static enum ax_status prepare(struct ax_mariadb_conn *conn, enum ax_sql_id id, struct ax_err *err)
+{
+	const struct ax_sql_text *sql = &conn->sql.texts[id];
+	struct ax_sql_cursor *cursor = ax_malloc(sizeof(*cursor));
+	char *expanded = sql->row == NULL ? NULL : ax_sql_expand(sql->row, "`", sql->text);
+	const char *numbered = expanded == NULL ? sql->text : expanded;
+	struct ax_buf text;
+	ax_buf_init(&text, 1 << 20);
+	cursor->row = sql->row;
+	cursor->numbers = alloc_zeroed((int)strlen(numbered), sizeof(*cursor->numbers));
+	cursor->places = number_places(numbered, cursor->numbers, &text);
+	cursor->values = alloc_zeroed(cursor->places, sizeof(*cursor->values));
+	cursor->in = alloc_zeroed(cursor->places, sizeof(*cursor->in));
+	cursor->stmt = mysql_stmt_init(conn->mysql);
+	if (cursor->stmt == NULL)
+		ax_die(__FILE__, __LINE__, "out of memory");
+	enum ax_status status = AX_OK;
+	if (mysql_stmt_prepare(cursor->stmt, text.data, text.len) != 0)
+		status = ax_mariadb_fail(
+			conn, mysql_stmt_errno(cursor->stmt), mysql_stmt_error(cursor->stmt), sql->row, err);
+	free(expanded);
+	ax_buf_done(&text);
+	if (status != AX_OK) {
+		drop_cursor(cursor);
+		return status;
+	}
+	AX_ASSERT((int)mysql_stmt_param_count(cursor->stmt) == cursor->places);
+	lay_out_cells(cursor);
+	conn->cursors[id] = cursor;
+	return AX_OK;
+}
+
+/* running */
+
+static enum ax_status fail(struct ax_mariadb_conn *conn, struct ax_sql_cursor *cursor, struct ax_err *err)
+{
+	unsigned code = mysql_stmt_errno(cursor->stmt);
+	enum ax_status status = ax_mariadb_fail(conn, code, mysql_stmt_error(cursor->stmt), cursor->row, err);
+	mysql_stmt_free_result(cursor->stmt);
+	return status;
+}
+
+static void bind_number(MYSQL_BIND *bind, int64_t *value, int64_t number)
+{
+	*value = number;
+	bind->buffer_type = MYSQL_TYPE_LONGLONG;
+	bind->buffer = value;
+}
+
+static void bind_text(MYSQL_BIND *bind, enum enum_field_types type, const char *text, size_t len)
+{
+	bind->buffer_type = type;
+	bind->buffer = (void *)(uintptr_t)text; /* the library only reads it */
+	bind->buffer_length = (unsigned long)len;
+}
+
+static void bind_field(MYSQL_BIND *bind, int64_t *value, const struct ax_field *field, const void *row)
+{
+	if (!ax_field_has_text(field)) {
+		bind_number(bind, value, ax_field_number(field, row));
+		return;
+	}
+	const char *text = *ax_field_text(field, row);
+	AX_ASSERT(text != NULL);
+	bind_text(bind, field->kind == AX_FIELD_DATA ? MYSQL_TYPE_BLOB : MYSQL_TYPE_STRING, text,
+		ax_field_len(field, row));
+}
+
+static void bind_arg(MYSQL_BIND *bind, int64_t *value, const struct ax_sql_arg *arg)
+{
+	if (arg->kind == AX_SQL_NUM)
+		bind_number(bind, value, arg->number);
+	else if (arg->text != NULL)
+		bind_text(bind, MYSQL_TYPE_STRING, arg->text, strlen(arg->text));
+	else
+		bind->buffer_type = MYSQL_TYPE_NULL;
+}
+
+static void bind(struct ax_sql_cursor *cursor, const struct ax_sql_input *input)
+{
+	int fields = input->row == NULL ? 0 : cursor->row->n, args = 0;
+	while (input->args[args].kind != AX_SQL_END)
+		args++;
+	memset(cursor->in, 0, (size_t)cursor->places * sizeof(*cursor->in));
+	for (int i = 0; i < cursor->places; i++) {
+		int number = cursor->numbers[i];
+		AX_ASSERT(number >= 0 && number < fields + args);
+		if (number == 0 && input->gives_id)
+			cursor->in[i].buffer_type = MYSQL_TYPE_NULL;
+		else if (number < fields)
+			bind_field(&cursor->in[i], &cursor->values[i], &cursor->row->fields[number], input->row);
+		else
+			bind_arg(&cursor->in[i], &cursor->values[i], &input->args[number - fields]);
+	}
+}
+
+static enum ax_status begin(struct ax_sql_conn *sql, enum ax_sql_id id, const struct ax_sql_input *input,
+	struct ax_sql_cursor **ret, struct ax_err *err)
+{
+	struct ax_mariadb_conn *conn = conn_of(sql);
+	if (conn->cursors[id] == NULL) {
+		enum ax_status status = prepare(conn, id, err);
+		if (status != AX_OK)
+			return status;
+	}
+	struct ax_sql_cursor *cursor = conn->cursors[id];
+	bind(cursor, input);
+	if (cursor->places > 0 && mysql_stmt_bind_param(cursor->stmt, cursor->in) != 0)
+		return fail(conn, cursor, err);
+	cursor->executed = false;
+	*ret = cursor;
+	return AX_OK;
+}
+
+static enum ax_status execute(struct ax_mariadb_conn *conn, struct ax_sql_cursor *cursor, struct ax_err *err)
+{
+	if (mysql_stmt_execute(cursor->stmt) != 0)
+		return fail(conn, cursor, err);
+	cursor->executed = true;
+	if (cursor->columns > 0)
+		return mysql_stmt_store_result(cursor->stmt) == 0 ? AX_OK : fail(conn, cursor, err);
+	conn->changes = (int64_t)mysql_stmt_affected_rows(cursor->stmt);
+	conn->last_id = (int64_t)mysql_stmt_insert_id(cursor->stmt);
+	return AX_OK;
+}
+
+static bool bind_cells(struct ax_sql_cursor *cursor)
+{
+	cursor->bound = cursor->bound || mysql_stmt_bind_result(cursor->stmt, cursor->out) == 0;
+	return cursor->bound;
+}
+
+/* Texts that were longer than their room: makes room, and takes them again. */
+static bool take_whole_texts(struct ax_sql_cursor *cursor)
+{
+	for (int i = 0; i < cursor->columns; i++) {
+		struct cell *cell = &cursor->cells[i];
+		MYSQL_BIND *bind = &cursor->out[i];
+		if (cell->text == NULL)
+			continue;
+		if (cell->null)
+			cell->len = 0;
+		if (cell->len >= cell->size) {
+			cell->size = AX_MAX(cell->size * 2, cell->len + 1);
+			free(cell->text);
+			cell->text = ax_malloc(cell->size);
+			bind->buffer = cell->text;
+			bind->buffer_length = cell->size - 1;
+			cursor->bound = false;
+			if (mysql_stmt_fetch_column(cursor->stmt, bind, (unsigned)i, 0) != 0)
+				return false;
+		}
+		cell->text[cell->len] = '\0';
+	}
+	return true;
+}
+
+static enum ax_status next(struct ax_sql_conn *sql, struct ax_sql_cursor *cursor, bool *ret_row, struct ax_err *err)
+{
+	struct ax_mariadb_conn *conn = conn_of(sql);
+	*ret_row = false;
+	if (!cursor->executed) {
+		enum ax_status status = execute(conn, cursor, err);
+		if (status != AX_OK || cursor->columns == 0)
+			return status;
+	}
+	if (!bind_cells(cursor))
+		return fail(conn, cursor, err);
+	int code = mysql_stmt_fetch(cursor->stmt);
+	if (code == MYSQL_NO_DATA) {
+		mysql_stmt_free_result(cursor->stmt);
+		return AX_OK;
+	}
+	if ((code != 0 && code != MYSQL_DATA_TRUNCATED) || !take_whole_texts(cursor))
+		return fail(conn, cursor, err);
+	*ret_row = true;
+	return AX_OK;
+}
+
+static void end(struct ax_sql_cursor *cursor)
+{
+	mysql_stmt_free_result(cursor->stmt);
+}
+
+static void read_row(struct ax_sql_cursor *cursor, const struct ax_row_type *type, struct ax_arena *arena, void *ret)
+{
+	AX_ASSERT(cursor->columns == type->n);
+	for (int i = 0; i < type->n; i++) {
+		const struct ax_field *field = &type->fields[i];
+		const struct cell *cell = &cursor->cells[i];
+		if (!ax_field_has_text(field)) {
+			ax_field_set_number(field, ret, cell->null ? 0 : cell->number);
+			continue;
+		}
+		const char **at = ax_field_text(field, ret);
+		*at = arena == NULL ? cell->text : ax_strndup(arena, cell->text, cell->len);
+		if (field->kind == AX_FIELD_DATA)
+			*(int64_t *)(void *)(at + 1) = (int64_t)cell->len;
+	}
+}
+
+static int64_t number(struct ax_sql_cursor *cursor, int column)
+{
+	const struct cell *cell = &cursor->cells[column];
+	return cell->null ? 0 : cell->number;
+}
+
+static int64_t changes(struct ax_sql_conn *sql)
+{
+	return conn_of(sql)->changes;
+}
+
+static int64_t last_id(struct ax_sql_conn *sql)
+{
+	return conn_of(sql)->last_id;
+}
+
+void ax_mariadb_use_driver(struct ax_mariadb_conn *conn)
+{
+	static const struct ax_sql_driver driver = { begin, next, read_row, number, end, changes, last_id };
+	conn->sql.driver = &driver;
+	conn->sql.texts = ax_mariadb_texts();
+}

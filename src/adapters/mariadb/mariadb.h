@@ -1,0 +1,60 @@
+#ifndef AX_ADAPTERS_MARIADB_H
+#define AX_ADAPTERS_MARIADB_H
+
+/* The store on MariaDB (10.6 and later) or MySQL (8.0 and later), for several servers at once.
+ *
+ * A database is opened once; each thread that works with it has a connection of its own. A transaction that loses
+ * against another (dead lock, lock time-out), or whose connection broke before the commit was sent, is undone and
+ * called again from its beginning, a few times. A connection that broke while the commit was under way gives
+ * AX_UNCERTAIN: read back by key. Broken connections are made anew at the next transaction, never within one. */
+
+#include "base/arena.h"
+#include "port/log.h"
+#include "port/store.h"
+
+enum ax_mariadb_tls {
+	AX_MARIADB_TLS_AUTO, /* on, unless the server is on this machine */
+	AX_MARIADB_TLS_ON,   /* the server's certificate is verified */
+	AX_MARIADB_TLS_OFF,
+};
+
+struct ax_mariadb_config {
+	const char *host;   /* a name or address; "" with a socket */
+	const char *socket; /* path of a Unix socket, or "" */
+	int port;
+	const char *user, *password, *database;
+	enum ax_mariadb_tls tls;
+	const char *ca_file; /* who may sign the server's certificate; "" = whom the system trusts */
+	struct ax_log *log;  /* NULL = silent */
+};
+
+/* mysql://USER:PASSWORD@HOST:PORT/DATABASE?ca=FILE&tls=on|off&socket=FILE; %XX in any part; the port (3306), the
+ * password and what stands behind "?" may be left out, with a socket HOST too. AX_INVALID names the rule that it
+ * breaks, and never shows the password. The texts of `ret` are in the arena. */
+enum ax_status ax_mariadb_read_url(
+	const char *url, struct ax_arena *arena, struct ax_mariadb_config *ret, struct ax_err *err);
+
+struct ax_mariadb;
+struct ax_mariadb_conn;
+
+/* Looks whether the database can be used and brings its schema up to date, one server at a time. Fails with
+ * AX_UNAVAILABLE (not reachable, too old, read-only, …), AX_DENIED (account), AX_INVALID (no such database, TLS),
+ * AX_CONFLICT (made by a newer version, or its migrations were altered), AX_BUSY (another server has been changing the
+ * schema for a minute); the sentence says what to do. What endangers data without preventing work is logged. */
+enum ax_status ax_mariadb_open(const struct ax_mariadb_config *config, struct ax_mariadb **ret, struct ax_err *err);
+/* After the connections. NULL is fine. */
+void ax_mariadb_close(struct ax_mariadb *db);
+
+/* A connection for one thread. */
+enum ax_status ax_mariadb_connect(struct ax_mariadb *db, struct ax_mariadb_conn **ret, struct ax_err *err);
+void ax_mariadb_disconnect(struct ax_mariadb_conn *conn); /* NULL is fine */
+
+/* Transactions that may write, at READ COMMITTED: what must stay as it was read is read `for_update`. */
+struct ax_store *ax_mariadb_store(struct ax_mariadb_conn *conn);
+/* Transactions that see one snapshot and may not write (AX_DENIED), on the same connection. */
+struct ax_store *ax_mariadb_reader_store(struct ax_mariadb_conn *conn);
+
+/* The database's clock, in milliseconds UTC. Not from within a transaction. */
+enum ax_status ax_mariadb_now_ms(struct ax_mariadb_conn *conn, int64_t *ret_ms, struct ax_err *err);
+
+#endif

@@ -1,0 +1,147 @@
+/* Connections: how each is made, so that all sessions are alike, whatever the server's own settings are. */
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "adapters/mariadb/conn.h"
+#include "base/err.h"
+
+/* MariaDB and MySQL take each of these. */
+static const char *const settings[] = {
+	"SET NAMES utf8mb4 COLLATE utf8mb4_bin",
+	"SET SESSION sql_mode = "
+	"'STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
+	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+	"SET SESSION time_zone = '+00:00'",
+	"SET SESSION autocommit = 1",
+};
+
+bool ax_mariadb_do(MYSQL *mysql, const char *text)
+{
+	if (mysql_real_query(mysql, text, strlen(text)) != 0)
+		return false;
+	mysql_free_result(mysql_store_result(mysql));
+	return mysql_errno(mysql) == 0;
+}
+
+const char **ax_mariadb_ask(MYSQL *mysql, const char *text, struct ax_arena *arena)
+{
+	if (mysql_real_query(mysql, text, strlen(text)) != 0)
+		return NULL;
+	MYSQL_RES *result = mysql_store_result(mysql);
+	MYSQL_ROW row = result == NULL ? NULL : mysql_fetch_row(result);
+	const char **ret = NULL;
+	if (row != NULL) {
+		unsigned n = mysql_num_fields(result);
+		ret = ax_alloc_array(arena, n, sizeof(*ret));
+		for (unsigned i = 0; i < n; i++)
+			ret[i] = row[i] == NULL ? "" : ax_strdup(arena, row[i]);
+	}
+	mysql_free_result(result);
+	return ret;
+}
+
+static void start_library(void)
+{
+	if (mysql_library_init(0, NULL, NULL) != 0)
+		ax_die(__FILE__, __LINE__, "libmariadb does not start");
+}
+
+static void set_options(const struct ax_mariadb *db, unsigned answer_s, MYSQL *mysql)
+{
+	static const my_bool yes = 1, no = 0;
+	static const unsigned connect_s = AX_MARIADB_CONNECT_S, never = 0;
+	unsigned protocol = db->config.socket[0] != '\0' ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
+	mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
+	mysql_options(mysql, MYSQL_OPT_READ_TIMEOUT, &answer_s);
+	mysql_options(mysql, MYSQL_OPT_WRITE_TIMEOUT, &answer_s);
+	mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+	mysql_options(mysql, MYSQL_OPT_PROTOCOL, &protocol); /* "localhost" would mean a socket by itself */
+	mysql_options(mysql, MYSQL_OPT_LOCAL_INFILE, &never);
+	mysql_options(mysql, MYSQL_OPT_RECONNECT, &no); /* it would go on outside of the transaction */
+	if (!db->tls)
+		return;
+	mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &yes);
+	mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
+	if (db->config.ca_file[0] != '\0')
+		mysql_options(mysql, MYSQL_OPT_SSL_CA, db->config.ca_file);
+}
+
+static bool set_session(MYSQL *mysql)
+{
+	char lock_wait[64];
+	for (size_t i = 0; i < AX_COUNT(settings); i++) {
+		if (!ax_mariadb_do(mysql, settings[i]))
+			return false;
+	}
+	snprintf(lock_wait, sizeof(lock_wait), "SET SESSION innodb_lock_wait_timeout = %d", AX_MARIADB_LOCK_WAIT_S);
+	return ax_mariadb_do(mysql, lock_wait);
+}
+
+static enum ax_status give_up(const struct ax_mariadb *db, MYSQL *mysql, struct ax_err *err)
+{
+	enum ax_status status = ax_mariadb_cannot_connect(db, mysql_errno(mysql), mysql_error(mysql), err);
+	mysql_close(mysql);
+	return status;
+}
+
+enum ax_status ax_mariadb_session(const struct ax_mariadb *db, unsigned answer_s, MYSQL **ret, struct ax_err *err)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, start_library);
+	const struct ax_mariadb_config *c = &db->config;
+	MYSQL *mysql = mysql_init(NULL);
+	if (mysql == NULL)
+		ax_die(__FILE__, __LINE__, "out of memory");
+	set_options(db, answer_s, mysql);
+	/* CLIENT_FOUND_ROWS: an update counts the rows that it found, changed or not. */
+	if (mysql_real_connect(mysql, c->host, c->user, c->password, c->database, (unsigned)c->port,
+		    c->socket[0] == '\0' ? NULL : c->socket, CLIENT_FOUND_ROWS) == NULL)
+		return give_up(db, mysql, err);
+	if (db->tls && mysql_get_ssl_cipher(mysql) == NULL) {
+		mysql_close(mysql);
+		return ax_fail(err, AX_INVALID, "store",
+			"the database at %s has no TLS; set it up there, or say tls=off", c->host);
+	}
+	if (!set_session(mysql))
+		return give_up(db, mysql, err);
+	*ret = mysql;
+	return AX_OK;
+}
+
+enum ax_status ax_mariadb_revive(struct ax_mariadb_conn *conn, struct ax_err *err)
+{
+	return conn->mysql != NULL ? AX_OK : ax_mariadb_session(conn->db, AX_MARIADB_ANSWER_S, &conn->mysql, err);
+}
+
+void ax_mariadb_drop(struct ax_mariadb_conn *conn)
+{
+	ax_mariadb_drop_cursors(conn);
+	if (conn->mysql != NULL)
+		mysql_close(conn->mysql);
+	conn->mysql = NULL;
+}
+
+enum ax_status ax_mariadb_connect(struct ax_mariadb *db, struct ax_mariadb_conn **ret, struct ax_err *err)
+{
+	struct ax_mariadb_conn *conn = ax_malloc(sizeof(*conn));
+	conn->db = db;
+	ax_mariadb_use_driver(conn);
+	ax_mariadb_use_as_store(conn);
+	enum ax_status status = ax_mariadb_revive(conn, err);
+	if (status == AX_OK)
+		*ret = conn;
+	else
+		ax_mariadb_disconnect(conn);
+	return status;
+}
+
+void ax_mariadb_disconnect(struct ax_mariadb_conn *conn)
+{
+	if (conn == NULL)
+		return;
+	ax_mariadb_drop(conn);
+	free(conn);
+}
