@@ -18,6 +18,12 @@
  *  - the counters of runs given out in ax_group and ax_worker_group never go below 0 (AX_BROKEN);
  *  - a terminal run never changes its status or fence, whatever is asked (AX_BROKEN).
  *
+ * Transactions run at once, on several connections and servers. A row read `for_update`, or by a list that says
+ * "locked", is neither changed nor locked by another before this one ends: the other waits. A list of "free" rows
+ * leaves out what others hold: whoever holds a row does its work. All else that was read may have changed: who depends
+ * on it names the version, rev or next time that he saw. Transactions that only read see one moment; they may neither
+ * write nor lock.
+ *
  * Rows handed out borrow their text from the transaction's arena and live until it is reset by its owner: in practice
  * until the request that asked is answered. */
 
@@ -30,7 +36,6 @@
 #include "core/event.h"
 #include "core/canary.h"
 #include "core/task.h"
-#include "port/lists.h"
 
 struct ax_tx;
 struct ax_store;
@@ -137,6 +142,114 @@ struct ax_idem {
 	int64_t expire_time;
 };
 
+/* Arrays handed out by list calls, borrowed like the rows in them. */
+struct ax_tasks {
+	struct ax_task *at;
+	int n;
+};
+struct ax_runs {
+	struct ax_run *at;
+	int n;
+};
+struct ax_attempts {
+	struct ax_attempt *at;
+	int n;
+};
+struct ax_outputs {
+	struct ax_output *at;
+	int n;
+};
+struct ax_groups {
+	struct ax_group *at;
+	int n;
+};
+struct ax_workers {
+	struct ax_worker *at;
+	int n;
+};
+struct ax_worker_groups {
+	struct ax_worker_group *at;
+	int n;
+};
+struct ax_task_versions {
+	struct ax_task_version *at;
+	int n;
+};
+struct ax_epochs {
+	struct ax_epoch *at;
+	int n;
+};
+struct ax_calendars {
+	struct ax_calendar_row *at;
+	int n;
+};
+struct ax_calendar_versions {
+	struct ax_calendar_version *at;
+	int n;
+};
+struct ax_backfills {
+	struct ax_backfill *at;
+	int n;
+};
+struct ax_servers {
+	struct ax_server_row *at;
+	int n;
+};
+struct ax_tokens {
+	struct ax_token *at;
+	int n;
+};
+struct ax_audit_entries {
+	struct ax_audit_entry *at;
+	int n;
+};
+
+struct ax_events {
+	struct ax_event *at;
+	int n;
+};
+struct ax_event_tasks {
+	struct ax_event_task *at;
+	int n;
+};
+struct ax_upstreams {
+	struct ax_upstream *at;
+	int n;
+};
+struct ax_run_upstreams {
+	struct ax_run_upstream *at;
+	int n;
+};
+struct ax_channels {
+	struct ax_channel *at;
+	int n;
+};
+struct ax_alerts {
+	struct ax_alert *at;
+	int n;
+};
+struct ax_deliveries {
+	struct ax_delivery *at;
+	int n;
+};
+
+struct ax_failures {
+	struct ax_failure *at;
+	int n;
+};
+struct ax_failure_groups {
+	struct ax_failure_group *at;
+	int n;
+};
+struct ax_failure_spreads {
+	struct ax_failure_spread *at;
+	int n;
+};
+struct ax_failure_hours {
+	struct ax_failure_hour *at;
+	int n;
+};
+
 /* Operations inside a transaction. Unless said otherwise: a missing row is AX_NOT_FOUND, a taken unique key AX_EXISTS,
  * a compare-and-swap that does not match AX_CONFLICT; AX_EXISTS names the key in the error's field ("gid", "fire_key",
  * "task_name", …). After AX_NOT_FOUND, AX_EXISTS and AX_CONFLICT the transaction may go on; after any other failure it
@@ -165,19 +278,11 @@ struct ax_tx_ops {
 	enum ax_status (*task_delete)(struct ax_tx *tx, int64_t id, struct ax_err *err);
 	enum ax_status (*tasks_page)(
 		struct ax_tx *tx, const struct ax_task_filter *f, struct ax_tasks *ret, struct ax_err *err);
-	/* Enabled tasks with 0 < next_trigger_time ≤ until, earliest first, locked; rows that others hold are left out.
-	 */
+	/* Enabled tasks with 0 < next_trigger_time ≤ until, earliest first, free and locked. */
 	enum ax_status (*tasks_due)(
 		struct ax_tx *tx, int64_t until, int limit, struct ax_tasks *ret, struct ax_err *err);
-	/* Tasks with these ids, which ascend, whatever their state, by id, locked; rows that others hold are left out.
-	 */
-	enum ax_status (*tasks_by_id)(
-		struct ax_tx *tx, const struct ax_ids *ids, struct ax_tasks *ret, struct ax_err *err);
-	/* Enabled tasks with 0 < next_trigger_time ≤ until, by (next_trigger_time, id), after the one given. */
-	enum ax_status (*tasks_ahead)(struct ax_tx *tx, int64_t after_time, int64_t after_id, int64_t until, int limit,
-		struct ax_dues *ret, struct ax_err *err);
 	/* Enabled scheduled tasks, not exhausted, that have neither a next time nor a run of runs_live, by id: an
-	 * @after task whose run ended without setting its next time, which must never last. */
+	 * @after task whose run ended without setting its next time, which must never last. Free and locked. */
 	enum ax_status (*tasks_stuck)(struct ax_tx *tx, int limit, struct ax_tasks *ret, struct ax_err *err);
 	/* Tasks of type event that listen to the name, whatever their status, by id, locked. */
 	enum ax_status (*tasks_listening)(
@@ -218,7 +323,7 @@ struct ax_tx_ops {
 	/* Newest first; before_version 0 = from the newest. */
 	enum ax_status (*calendar_versions)(struct ax_tx *tx, const char *name, int64_t before_version, int limit,
 		struct ax_calendar_versions *ret, struct ax_err *err);
-	/* Enabled tasks of a calendar with calendar_version < version, by (calendar_version, id), locked. */
+	/* Enabled tasks of a calendar with calendar_version < version, by (calendar_version, id), free and locked. */
 	enum ax_status (*tasks_behind)(struct ax_tx *tx, const char *calendar, int64_t version, int limit,
 		struct ax_tasks *ret, struct ax_err *err);
 
@@ -232,7 +337,7 @@ struct ax_tx_ops {
 	/* Newest first; task_id 0 = of all tasks, before_id 0 = from the newest. */
 	enum ax_status (*backfills)(struct ax_tx *tx, int64_t task_id, int64_t before_id, int limit,
 		struct ax_backfills *ret, struct ax_err *err);
-	/* RUNNING ones, by id, locked. */
+	/* RUNNING ones, by id, free and locked. */
 	enum ax_status (*backfills_open)(struct ax_tx *tx, int limit, struct ax_backfills *ret, struct ax_err *err);
 
 	/* runs */
@@ -266,11 +371,10 @@ struct ax_tx_ops {
 		struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret, struct ax_err *err);
 	/* WAITING runs without hold stand in queues, one for each (executor_key, lane, demand) of a group, so that
 	 * those which nobody may have now keep nobody else back. The head of the first queue behind the one named, in
-	 * the order of these three. */
+	 * the order of these three; held by others or not, and not locked. */
 	enum ax_status (*run_next_queue)(struct ax_tx *tx, const char *group_key, const char *executor_key,
 		enum ax_run_lane lane, const char *demand, struct ax_run *ret, struct ax_err *err);
-	/* Those of a queue behind (after_rank, after_gid), by (rank, gid), locked; rows that others hold are left out.
-	 */
+	/* Those of a queue behind (after_rank, after_gid), by (rank, gid), free and locked. */
 	enum ax_status (*runs_claimable)(struct ax_tx *tx, const char *group_key, const char *executor_key,
 		enum ax_run_lane lane, const char *demand, int64_t after_rank, int64_t after_gid, int limit,
 		struct ax_runs *ret, struct ax_err *err);
@@ -289,18 +393,10 @@ struct ax_tx_ops {
 		struct ax_runs *ret, struct ax_err *err);
 	/* How many shards a run has, by enum ax_run_state. */
 	enum ax_status (*shard_counts)(struct ax_tx *tx, int64_t parent, int64_t ret_by_state[32], struct ax_err *err);
-	/* Live runs with 0 < deadline_time ≤ until, of those that wait for their time (PENDING, RETRYING) only those
-	 * with deadline_time ≤ waiting_until, earliest first, locked; rows that others hold are left out. */
-	enum ax_status (*runs_overdue)(struct ax_tx *tx, int64_t until, int64_t waiting_until, int limit,
-		struct ax_runs *ret, struct ax_err *err);
-	/* Runs with these gids, which ascend, whatever their state, by gid, locked; rows that others hold are left out.
-	 */
-	enum ax_status (*runs_by_gid)(
-		struct ax_tx *tx, const struct ax_ids *gids, struct ax_runs *ret, struct ax_err *err);
-	/* PENDING and RETRYING runs with 0 < deadline_time ≤ until, by (deadline_time, gid), after the one given. */
-	enum ax_status (*runs_ahead)(struct ax_tx *tx, int64_t after_time, int64_t after_gid, int64_t until, int limit,
-		struct ax_dues *ret, struct ax_err *err);
-	/* Live runs with 0 < watch_time ≤ until, earliest first, locked; rows that others hold are left out. */
+	/* Live runs with 0 < deadline_time ≤ until, earliest first, free and locked. */
+	enum ax_status (*runs_overdue)(
+		struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret, struct ax_err *err);
+	/* Live runs with 0 < watch_time ≤ until, earliest first, free and locked. */
 	enum ax_status (*runs_watched)(
 		struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret, struct ax_err *err);
 	enum ax_status (*run_next_deadline)(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err); /* 0 = none */
@@ -343,7 +439,8 @@ struct ax_tx_ops {
 	enum ax_status (*outputs)(struct ax_tx *tx, int64_t gid, int64_t after_fence, int64_t after_seq, int limit,
 		struct ax_outputs *ret, struct ax_err *err);
 	/* Deletes runs with end_time < ended_before, first ended first, with their attempts, output and failure:
-	 * retention's step. Shards go with their parent, whole: they may be more than `limit`. */
+	 * retention's step. Shards go with their parent, whole: they may be more than `limit`. Runs that others hold
+	 * are left for the next time. */
 	enum ax_status (*runs_purge)(
 		struct ax_tx *tx, int64_t ended_before, int limit, int *ret_deleted, struct ax_err *err);
 
@@ -483,7 +580,7 @@ struct ax_tx_ops {
 	/* Open alerts of a task, by id. */
 	enum ax_status (*alerts_of_task)(
 		struct ax_tx *tx, int64_t task_id, int limit, struct ax_alerts *ret, struct ax_err *err);
-	/* Open alerts that are not muted with told_time ≤ until, longest ago first. */
+	/* Open alerts that are not muted with told_time ≤ until, longest ago first, free and locked. */
 	enum ax_status (*alerts_untold)(
 		struct ax_tx *tx, int64_t until, int limit, struct ax_alerts *ret, struct ax_err *err);
 	/* Newest first. `ret_before` is where to go on; 0 = there is nothing left to look at. */
@@ -501,8 +598,8 @@ struct ax_tx_ops {
 	/* As alert_update. */
 	enum ax_status (*delivery_update)(
 		struct ax_tx *tx, const struct ax_delivery *delivery, int64_t old_rev, struct ax_err *err);
-	/* Pending ones of a channel with next_time ≤ until, earliest first, locked; those with an earlier pending one
-	 * of the same alert are left out, and rows that others hold. */
+	/* Pending ones of a channel with next_time ≤ until, earliest first, free and locked; those with an earlier
+	 * pending one of the same alert are left out. */
 	enum ax_status (*deliveries_due)(struct ax_tx *tx, int64_t channel_id, int64_t until, int limit,
 		struct ax_deliveries *ret, struct ax_err *err);
 	/* Pending ones whose try is under way at this server: no more, they are due at once. */
@@ -518,7 +615,7 @@ struct ax_tx_ops {
 	/* failures */
 	enum ax_status (*failure_insert)(struct ax_tx *tx, const struct ax_failure *failure, struct ax_err *err);
 	enum ax_status (*failure_get)(struct ax_tx *tx, int64_t gid, struct ax_failure *ret, struct ax_err *err);
-	/* Those that are not folded, by gid, locked; rows that others hold are left out. */
+	/* Those that are not folded, by gid, free and locked. */
 	enum ax_status (*failures_unfolded)(struct ax_tx *tx, int limit, struct ax_failures *ret, struct ax_err *err);
 	enum ax_status (*failure_set_folded)(struct ax_tx *tx, int64_t gid, struct ax_err *err);
 	enum ax_status (*failure_set_rerun)(struct ax_tx *tx, int64_t gid, int64_t rerun_gid, struct ax_err *err);

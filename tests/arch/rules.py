@@ -267,6 +267,38 @@ def check_cases(files):
                 yield f"{path}: a test of B{case}, which tests/CASES.md does not list"
 
 
+# What only one of MySQL 8.0 and MariaDB 10.6 knows, and SQLite's own: the texts for both keep to what both know.
+ONE_DIALECT = {
+    r"RETURNING": "read the row, decide, then write it",
+    r"ON CONFLICT|INSERT OR|UPDATE OR|INDEXED BY|WITHOUT ROWID": "SQLite's",
+    r"CREATE OR REPLACE": "MariaDB's; DROP … IF EXISTS, then CREATE",
+    r"(INDEX|KEY|COLUMN|ADD|DROP|MODIFY|CHANGE) IF (NOT )?EXISTS": "MariaDB's: columns and indexes have no IF EXISTS",
+    r"NEXTVAL|NEXT VALUE FOR|CREATE SEQUENCE": "MariaDB's; AUTO_INCREMENT",
+    r"EXCEPT|INTERSECT": "not in MySQL 8.0 before its 31st release; NOT EXISTS, EXISTS",
+    r"PERSISTENT": "MariaDB's; STORED",
+    r"VALUE(?=\()": "MariaDB's; VALUES(column)",
+    r"AS new": "MySQL's; VALUES(column)",
+    r"ROWS EXAMINED|FOR UPDATE WAIT": "MariaDB's",
+    r"FOR SHARE|LOCK IN SHARE MODE": "MySQL's, and the older form: rows are locked FOR UPDATE",
+    r"LATERAL|MEMBER OF|utf8mb4_0900\w*": "MySQL's",
+    r"UUID|INET4|INET6|JSON": "types differ; BIGINT, VARCHAR, TEXT",
+    r"rank|groups|system|lead|lag|ntile|empty|cube|of|window|row_number": "a word of MySQL's: in `…`",
+}
+BOTH_DIALECTS = re.compile(r"src/adapters/mariadb/statements\.def|db/mariadb/.*\.sql")
+
+
+def check_dialect(files):
+    for path, text in files.items():
+        if not BOTH_DIALECTS.fullmatch(path):
+            continue
+        text = re.sub(r"/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found[0]), text, flags=re.S)
+        for number, line in enumerate(text.splitlines(), 1):
+            line = re.sub(r"^AX_SQL\(\w+,|-- .*", "", line)
+            for pattern, instead in ONE_DIALECT.items():
+                if found := re.search(rf"(?<![`$\w])({pattern})(?!\w)", line, re.I):
+                    yield f"{path}:{number}: '{found[0]}': {instead}"
+
+
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 
 
@@ -299,4 +331,4 @@ def check_tabs_and_ends(files):
 
 
 OVER_FILES = [check_floors, check_app_cycles, check_banned, check_run_state, check_words, check_sleeps, check_places, check_first_hour,
-              check_links, check_cases, check_tabs_and_ends]
+              check_links, check_cases, check_dialect, check_tabs_and_ends]

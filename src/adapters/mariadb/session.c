@@ -97,8 +97,8 @@ enum ax_status ax_mariadb_session(const struct ax_mariadb *db, unsigned answer_s
 		ax_die(__FILE__, __LINE__, "out of memory");
 	set_options(db, answer_s, mysql);
 	/* CLIENT_FOUND_ROWS: an update counts the rows that it found, changed or not. */
-	if (mysql_real_connect(mysql, c->host, c->user, c->password, c->database, (unsigned)c->port,
-		    c->socket[0] == '\0' ? NULL : c->socket, CLIENT_FOUND_ROWS) == NULL)
+	if (mysql_real_connect(mysql, c->socket[0] == '\0' ? c->host : NULL, c->user, c->password, c->database,
+		    (unsigned)c->port, c->socket[0] == '\0' ? NULL : c->socket, CLIENT_FOUND_ROWS) == NULL)
 		return give_up(db, mysql, err);
 	if (db->tls && mysql_get_ssl_cipher(mysql) == NULL) {
 		mysql_close(mysql);
