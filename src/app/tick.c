@@ -94,7 +94,7 @@ static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err
 {
 	struct pass *pass = arg;
 	struct ax_runs overdue;
-	enum ax_status status = tx->ops->runs_overdue(tx, pass->now, AX_BATCH, &overdue, err);
+	enum ax_status status = tx->ops->runs_overdue(tx, pass->now, pass->now, AX_BATCH, &overdue, err);
 	pass->taken = status == AX_OK ? overdue.n : 0;
 	for (int i = 0; status == AX_OK && i < overdue.n; i++) {
 		struct ax_run *run = &overdue.at[i];

@@ -133,6 +133,11 @@ static const struct ax_field server_fields[] = { FIX(number), FIX(name), FIX(ver
 ROW(ax_server_row_row, "ax_server", server_fields);
 #undef TYPE
 
+#define TYPE ax_due
+static const struct ax_field due_fields[] = { FIX(time), FIX(id), FIX(group_key), FIX(priority) };
+ROW(ax_due_row, "", due_fields);
+#undef TYPE
+
 #define TYPE ax_lease
 static const struct ax_field lease_fields[] = { FIX(name), COL(holder), COL(fence), COL(until_time) };
 ROW(ax_lease_row, "ax_lease", lease_fields);

@@ -195,6 +195,21 @@ struct ax_servers {
 	struct ax_server_row *at;
 	int n;
 };
+
+/* What becomes due: a task that fires, or a run that waits for its time. */
+struct ax_due {
+	int64_t time, id;
+	const char *group_key;
+	int64_t priority;
+};
+struct ax_dues {
+	struct ax_due *at;
+	int n;
+};
+struct ax_ids {
+	const int64_t *at;
+	int n;
+};
 struct ax_tokens {
 	struct ax_token *at;
 	int n;
@@ -281,6 +296,12 @@ struct ax_tx_ops {
 	/* Enabled tasks with 0 < next_trigger_time ≤ until, earliest first, free and locked. */
 	enum ax_status (*tasks_due)(
 		struct ax_tx *tx, int64_t until, int limit, struct ax_tasks *ret, struct ax_err *err);
+	/* Tasks with these ids, which ascend, whatever their state, by id, free and locked. */
+	enum ax_status (*tasks_by_id)(
+		struct ax_tx *tx, const struct ax_ids *ids, struct ax_tasks *ret, struct ax_err *err);
+	/* Enabled tasks with 0 < next_trigger_time ≤ until, by (next_trigger_time, id), after the one given. */
+	enum ax_status (*tasks_ahead)(struct ax_tx *tx, int64_t after_time, int64_t after_id, int64_t until, int limit,
+		struct ax_dues *ret, struct ax_err *err);
 	/* Enabled scheduled tasks, not exhausted, that have neither a next time nor a run of runs_live, by id: an
 	 * @after task whose run ended without setting its next time, which must never last. Free and locked. */
 	enum ax_status (*tasks_stuck)(struct ax_tx *tx, int limit, struct ax_tasks *ret, struct ax_err *err);
@@ -393,9 +414,16 @@ struct ax_tx_ops {
 		struct ax_runs *ret, struct ax_err *err);
 	/* How many shards a run has, by enum ax_run_state. */
 	enum ax_status (*shard_counts)(struct ax_tx *tx, int64_t parent, int64_t ret_by_state[32], struct ax_err *err);
-	/* Live runs with 0 < deadline_time ≤ until, earliest first, free and locked. */
-	enum ax_status (*runs_overdue)(
-		struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret, struct ax_err *err);
+	/* Live runs with 0 < deadline_time ≤ until, of those that wait for their time (PENDING, RETRYING) only those
+	 * with deadline_time ≤ waiting_until, earliest first, free and locked. */
+	enum ax_status (*runs_overdue)(struct ax_tx *tx, int64_t until, int64_t waiting_until, int limit,
+		struct ax_runs *ret, struct ax_err *err);
+	/* Runs with these gids, which ascend, whatever their state, by gid, free and locked. */
+	enum ax_status (*runs_by_gid)(
+		struct ax_tx *tx, const struct ax_ids *gids, struct ax_runs *ret, struct ax_err *err);
+	/* PENDING and RETRYING runs with 0 < deadline_time ≤ until, by (deadline_time, gid), after the one given. */
+	enum ax_status (*runs_ahead)(struct ax_tx *tx, int64_t after_time, int64_t after_gid, int64_t until, int limit,
+		struct ax_dues *ret, struct ax_err *err);
 	/* Live runs with 0 < watch_time ≤ until, earliest first, free and locked. */
 	enum ax_status (*runs_watched)(
 		struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret, struct ax_err *err);

@@ -13,9 +13,9 @@
 /* clang-format off */
 #define AX_TX_OPS(OP) \
 	OP(task_insert) OP(task_get) OP(task_update) OP(task_advance) OP(task_last_run) OP(tasks_absent) OP(task_delete) \
-	OP(tasks_page) OP(tasks_due) OP(tasks_stuck) OP(tasks_listening) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
+	OP(tasks_page) OP(tasks_due) OP(tasks_by_id) OP(tasks_ahead) OP(tasks_stuck) OP(tasks_listening) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
 	OP(task_version_get) OP(task_versions) OP(canary_put) OP(canary_get) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
-	OP(run_find) OP(run_update) OP(run_set_due) OP(run_renew) OP(runs_live) OP(runs_live_count) OP(runs_pending) OP(runs_held) OP(run_next_queue) OP(runs_claimable) OP(runs_overdue) OP(runs_watched) \
+	OP(run_find) OP(run_update) OP(run_set_due) OP(run_renew) OP(runs_live) OP(runs_live_count) OP(runs_pending) OP(runs_held) OP(run_next_queue) OP(runs_claimable) OP(runs_overdue) OP(runs_by_gid) OP(runs_ahead) OP(runs_watched) \
 	OP(runs_looked) OP(shards) OP(shard_counts) OP(runs_undispatched) OP(runs_undecided) \
 	OP(run_next_deadline) OP(runs_of_worker) OP(runs_to_stop) OP(runs_page) OP(runs_fired) OP(run_counts) \
 	OP(group_waiting) OP(attempt_put) OP(attempt_get) OP(attempts) OP(output_size) OP(output_append) OP(output_cut) \
@@ -52,6 +52,9 @@
 #define AX_ARGS_task_delete(IN, OUT) IN(I64, id)
 #define AX_ARGS_tasks_page(IN, OUT) IN(TASK_FILTER, f) OUT(TASKS, tasks)
 #define AX_ARGS_tasks_due(IN, OUT) IN(I64, until) IN(INT, limit) OUT(TASKS, tasks)
+#define AX_ARGS_tasks_by_id(IN, OUT) IN(IDS, ids) OUT(TASKS, tasks)
+#define AX_ARGS_tasks_ahead(IN, OUT)                                                                                   \
+	IN(I64, after_time) IN(I64, after_id) IN(I64, until) IN(INT, limit) OUT(DUES, dues)
 #define AX_ARGS_tasks_stuck(IN, OUT) IN(INT, limit) OUT(TASKS, tasks)
 #define AX_ARGS_tasks_listening(IN, OUT) IN(TEXT, event_name) IN(INT, limit) OUT(TASKS, tasks)
 #define AX_ARGS_task_next_due(IN, OUT) OUT(I64, time)
@@ -87,7 +90,10 @@
 #define AX_ARGS_runs_looked(IN, OUT) IN(I64, from) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_shards(IN, OUT) IN(I64, parent) IN(BOOL, live) IN(I64, after_gid) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_shard_counts(IN, OUT) IN(I64, parent) OUT(COUNTS, by_state)
-#define AX_ARGS_runs_overdue(IN, OUT) IN(I64, until) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_runs_overdue(IN, OUT) IN(I64, until) IN(I64, waiting_until) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_runs_by_gid(IN, OUT) IN(IDS, gids) OUT(RUNS, runs)
+#define AX_ARGS_runs_ahead(IN, OUT)                                                                                    \
+	IN(I64, after_time) IN(I64, after_gid) IN(I64, until) IN(INT, limit) OUT(DUES, dues)
 #define AX_ARGS_run_next_deadline(IN, OUT) OUT(I64, time)
 #define AX_ARGS_runs_of_worker(IN, OUT) IN(TEXT, worker) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_runs_to_stop(IN, OUT) IN(TEXT, worker) IN(INT, limit) OUT(RUNS, runs)
@@ -235,6 +241,7 @@
 #define AX_IN_BOOL bool
 #define AX_IN_TEXT const char *
 #define AX_IN_SECRET const char *
+#define AX_IN_IDS const struct ax_ids *
 #define AX_IN_STATE enum ax_run_state
 #define AX_IN_KIND enum ax_run_kind
 #define AX_IN_LANE enum ax_run_lane
@@ -271,6 +278,7 @@
 #define AX_OUT_I64 int64_t *
 #define AX_OUT_INT int *
 #define AX_OUT_COUNTS int64_t *
+#define AX_OUT_DUES struct ax_dues *
 #define AX_OUT_TASK struct ax_task *
 #define AX_OUT_TASK_VERSION struct ax_task_version *
 #define AX_OUT_RUN struct ax_run *

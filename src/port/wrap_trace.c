@@ -47,6 +47,14 @@ static void show_rows(struct ax_buf *out, const struct ax_row_type *type, const 
 	ax_buf_adds(out, "]}");
 }
 
+static void show_ids(struct ax_buf *out, const struct ax_ids *ids)
+{
+	ax_buf_addc(out, '[');
+	for (int i = 0; i < AX_MIN(ids->n, ROWS_SHOWN); i++)
+		ax_buf_printf(out, "%s\"%" PRId64 "\"", i == 0 ? "" : ",", ids->at[i]);
+	ax_buf_addc(out, ']');
+}
+
 static void show_counts(struct ax_buf *out, const int64_t *by_state)
 {
 	ax_buf_addc(out, '[');
@@ -114,6 +122,7 @@ static void show_failure_filter(struct ax_buf *out, const struct ax_failure_filt
 #define SHOW_IN_KIND(v) show_int(out, (int)(v))
 #define SHOW_IN_LANE(v) show_int(out, (int)(v))
 #define SHOW_IN_TEXT(v) show_text(out, v)
+#define SHOW_IN_IDS(v) show_ids(out, v)
 #define SHOW_IN_SECRET(v) show_text(out, "***")
 #define SHOW_IN_TASK_FILTER(v) show_task_filter(out, v)
 #define SHOW_IN_RUN_FILTER(v) show_run_filter(out, v)
@@ -147,6 +156,7 @@ static void show_failure_filter(struct ax_buf *out, const struct ax_failure_filt
 #define SHOW_IN_BACKFILL(v) ax_row_print(&ax_backfill_row, v, out)
 #define SHOW_OUT_I64(v) show_i64(out, *(v))
 #define SHOW_OUT_INT(v) show_int(out, *(v))
+#define SHOW_OUT_DUES(v) show_rows(out, &ax_due_row, (v)->at, (v)->n)
 #define SHOW_OUT_COUNTS(v) show_counts(out, v)
 #define SHOW_OUT_TASK(v) ax_row_print(&ax_task_row, v, out)
 #define SHOW_OUT_TASK_VERSION(v) ax_row_print(&ax_task_version_row, v, out)

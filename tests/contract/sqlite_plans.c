@@ -149,6 +149,7 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct ax_tasks tasks;
 	struct ax_runs runs;
+	struct ax_dues dues;
 	struct ax_run run = plain_run(NEW + 1000, 1);
 	struct ax_task task;
 	struct ax_run_filter page = { .limit = 20, .scan_limit = 200 },
@@ -184,7 +185,11 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(shards, NEW, false, 0, 20, &runs);
 	OK(shards, NEW, true, 0, 20, &runs);
 	OK(shard_counts, NEW, counts);
-	OK(runs_overdue, 100, 20, &runs);
+	OK(runs_overdue, 100, 50, 20, &runs);
+	OK(runs_by_gid, &(struct ax_ids){ (const int64_t[]){ NEW, NEW + 1 }, 2 }, &runs);
+	OK(runs_ahead, 5, 5, 100, 20, &dues);
+	OK(tasks_by_id, &(struct ax_ids){ (const int64_t[]){ 1, 2 }, 2 }, &tasks);
+	OK(tasks_ahead, 5, 5, 1010, 20, &dues);
 	struct ax_canary canary = {
 		.task_id = 1, .durations = "", .base_durations = "", .started_by = "", .ended_by = "", .reason = ""
 	};

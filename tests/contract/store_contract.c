@@ -56,6 +56,13 @@ static void expect_end(struct fixture *f, enum ax_status status, ax_tx_fn fn, vo
 		for (int i_ = 0; i_ < (list).n; i_++)                                                                  \
 			assert_int_equal((list).at[i_].id, wanted[i_]);                                                \
 	} while (0)
+#define ASSERT_DUE(due, when, which, of, first)                                                                        \
+	do {                                                                                                           \
+		assert_int_equal((due).time, when);                                                                    \
+		assert_int_equal((due).id, which);                                                                     \
+		assert_string_equal((due).group_key, of);                                                              \
+		assert_int_equal((due).priority, first);                                                               \
+	} while (0)
 #define ASSERT_SAME(type, a, b) assert_true(ax_row_equal(&(type), &(a), &(b)))
 
 /* every column survives */
@@ -392,6 +399,16 @@ TX_TEST(test_tasks_due)
 	ASSERT_IDS(due, 2, 6);
 	OK(tasks_due, 99, 2, &due);
 	assert_int_equal(due.n, 0);
+	struct ax_dues dues;
+	OK(tasks_ahead, 0, 0, 300, 100, &dues);
+	assert_int_equal(dues.n, 3);
+	ASSERT_DUE(dues.at[0], 100, 2, "g", 5);
+	ASSERT_DUE(dues.at[2], 300, 1, "g", 5);
+	OK(tasks_ahead, 100, 2, 300, 1, &dues);
+	assert_int_equal(dues.n, 1);
+	ASSERT_DUE(dues.at[0], 100, 6, "g", 5);
+	OK(tasks_ahead, 100, 6, 299, 100, &dues);
+	assert_int_equal(dues.n, 0);
 	OK(tasks_due, 300, 0, &due);
 	assert_int_equal(due.n, 0);
 	OK(tasks_due, 300, -1, &due);
@@ -767,12 +784,74 @@ TX_TEST(test_overdue_runs)
 	OK(run_insert, &run);
 	OK(run_next_deadline, &next);
 	assert_int_equal(next, 986);
-	OK(runs_overdue, 989, 100, &runs);
+	OK(runs_overdue, 989, 989, 100, &runs);
 	ASSERT_GIDS(runs, 14, 13, 8, 12, 11);
-	OK(runs_overdue, 989, 2, &runs);
+	OK(runs_overdue, 989, 989, 2, &runs);
 	ASSERT_GIDS(runs, 14, 13);
-	OK(runs_overdue, 985, 2, &runs);
+	OK(runs_overdue, 985, 985, 2, &runs);
 	assert_int_equal(runs.n, 0);
+	/* 14 is RETRYING, 10 PENDING */
+	OK(runs_overdue, 990, 985, 100, &runs);
+	ASSERT_GIDS(runs, 13, 8, 12, 11);
+	OK(runs_overdue, 990, 986, 2, &runs);
+	ASSERT_GIDS(runs, 14, 13);
+}
+
+TX_TEST(test_runs_ahead)
+{
+	struct ax_dues dues;
+	insert_all_states(tx, err);
+	struct ax_run run = plain_run(9, 1);
+	run.status = AX_RUN_PENDING;
+	run.deadline_time = 0;
+	OK(run_insert, &run);
+	run = plain_run(8, 1);
+	run.status = AX_RUN_PENDING;
+	run.group_key = "h";
+	run.priority = 9;
+	run.deadline_time = 986;
+	OK(run_insert, &run);
+	OK(runs_ahead, 0, 0, 990, 100, &dues);
+	assert_int_equal(dues.n, 3);
+	ASSERT_DUE(dues.at[0], 986, 8, "h", 9);
+	ASSERT_DUE(dues.at[1], 986, 14, "g", 0);
+	ASSERT_DUE(dues.at[2], 990, 10, "g", 0);
+	OK(runs_ahead, 986, 8, 989, 100, &dues);
+	assert_int_equal(dues.n, 1);
+	ASSERT_DUE(dues.at[0], 986, 14, "g", 0);
+	OK(runs_ahead, 986, 14, 989, 100, &dues);
+	assert_int_equal(dues.n, 0);
+	OK(runs_ahead, 0, 0, 990, 1, &dues);
+	assert_int_equal(dues.n, 1);
+	OK(runs_ahead, 0, 0, 990, 0, &dues);
+	assert_int_equal(dues.n, 0);
+}
+
+TX_TEST(test_rows_by_id)
+{
+	struct ax_runs runs;
+	struct ax_tasks tasks;
+	int64_t many[45];
+	insert_all_states(tx, err);
+	for (int i = 0; i < 45; i++) {
+		struct ax_task task = plain_task("g", ax_sprintf(tx->arena, "t%d", i));
+		task.status = (enum ax_task_status)(i % 3);
+		OK(task_insert, &task, &many[i]);
+	}
+	OK(tasks_by_id, &(struct ax_ids){ many, 45 }, &tasks);
+	assert_int_equal(tasks.n, 45);
+	for (int i = 0; i < 45; i++)
+		assert_int_equal(tasks.at[i].id, many[i]);
+	OK(tasks_by_id, &(struct ax_ids){ many + 40, 1 }, &tasks);
+	ASSERT_IDS(tasks, many[40]);
+	OK(tasks_by_id, &(struct ax_ids){ many, 0 }, &tasks);
+	assert_int_equal(tasks.n, 0);
+	OK(task_delete, many[1]);
+	OK(tasks_by_id, &(struct ax_ids){ many, 3 }, &tasks);
+	ASSERT_IDS(tasks, many[0], many[2]);
+	OK(runs_by_gid, &(struct ax_ids){ (const int64_t[]){ 10, 11, 17, 20 }, 4 }, &runs);
+	ASSERT_GIDS(runs, 10, 11, 20);
+	assert_int_equal(runs.at[0].status, AX_RUN_PENDING);
 }
 
 TX_TEST(test_run_set_due)
@@ -938,7 +1017,7 @@ TX_TEST(test_what_sees_no_shards)
 	OK(runs_purge, 9000, 100, &deleted); /* shards wait for their parent */
 	assert_int_equal(deleted, 0);
 	/* what does see them: claims, deadlines, workers, and the counters of the group, which have no parents */
-	OK(runs_overdue, 990, 100, &runs);
+	OK(runs_overdue, 990, 990, 100, &runs);
 	ASSERT_GIDS(runs, 20, 13, 12, 10);
 	OK(runs_of_worker, "w", 100, &runs);
 	ASSERT_GIDS(runs, 13);
@@ -2657,6 +2736,8 @@ int main(int argc, char **argv)
 		TEST(test_runs_are_claimed_by_rank),
 		TEST(test_each_executor_lane_and_demand_has_its_queue),
 		TEST(test_overdue_runs),
+		TEST(test_runs_ahead),
+		TEST(test_rows_by_id),
 		TEST(test_run_set_due),
 		TEST(test_runs_watched),
 		TEST(test_runs_of_a_worker),

@@ -152,6 +152,19 @@ static const void *random_run(struct dice *dice, struct ax_arena *arena)
 	return run;
 }
 
+static const void *random_ids(struct dice *dice, struct ax_arena *arena)
+{
+	struct ax_ids *ids = ax_alloc(arena, sizeof(*ids));
+	int64_t *at = ax_alloc_array(arena, 40, sizeof(*at));
+	int64_t id = random_number(dice, "id");
+	for (; ids->n < 30 && roll(dice, 6) > 0; ids->n++) {
+		at[ids->n] = id;
+		id += 1 + roll(dice, 3);
+	}
+	ids->at = at;
+	return ids;
+}
+
 static const void *random_task_filter(struct dice *dice, struct ax_arena *arena)
 {
 	struct ax_task_filter *f = ax_alloc(arena, sizeof(*f));
@@ -218,6 +231,7 @@ static const void *random_failure_filter(struct dice *dice, struct ax_arena *are
 #define random_INT(dice, name) (int)random_number(dice, name)
 #define random_BOOL(dice, name) (roll(dice, 2) == 1)
 #define random_TEXT(dice, name) or_null(dice, this_op, name, random_text(dice, name))
+#define random_IDS(dice, name) random_ids(dice, tx->arena)
 #define random_SECRET(dice, name) random_text(dice, name)
 #define random_LANE(dice, name) (enum ax_run_lane)(1 + roll(dice, 2))
 #define random_KIND(dice, name) (enum ax_run_kind)(1 + roll(dice, 2))

@@ -100,6 +100,47 @@ enum ax_status ax_sql_tasks_due(
 	return AX_SQL_GIVE(status, rows, ret_tasks);
 }
 
+/* As many ids as one statement names: the last one repeatedly when there are fewer. */
+enum { IDS_STEP = 20 };
+
+static enum ax_status list_by_ids(
+	struct ax_tx *tx, enum ax_sql_id id, const struct ax_ids *ids, struct ax_rows *ret, struct ax_err *err)
+{
+	const struct ax_row_type *type = ax_sql_conn_of(tx)->texts[id].row;
+	struct ax_sql_arg args[IDS_STEP + 1];
+	struct ax_rows all = { 0 };
+	enum ax_status status = AX_OK;
+	for (int from = 0; status == AX_OK && from < ids->n; from += IDS_STEP) {
+		struct ax_rows some;
+		for (int i = 0; i < IDS_STEP; i++)
+			args[i] = (struct ax_sql_arg)NUM(ids->at[AX_MIN(from + i, ids->n - 1)]);
+		args[IDS_STEP] = (struct ax_sql_arg){ .kind = AX_SQL_END };
+		status = ax_sql_list(tx, id, args, &some, err);
+		for (int i = 0; status == AX_OK && i < some.n; i++)
+			memcpy(ax_rows_add(&all, tx->arena, type), (char *)some.at + (size_t)i * type->size,
+				type->size);
+	}
+	*ret = all;
+	return status;
+}
+
+enum ax_status ax_sql_tasks_by_id(
+	struct ax_tx *tx, const struct ax_ids *ids, struct ax_tasks *ret_tasks, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status = list_by_ids(tx, AX_SQL_TASKS_BY_ID, ids, &rows, err);
+	return AX_SQL_GIVE(status, rows, ret_tasks);
+}
+
+enum ax_status ax_sql_tasks_ahead(struct ax_tx *tx, int64_t after_time, int64_t after_id, int64_t until, int limit,
+	struct ax_dues *ret_dues, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status = ax_sql_list(
+		tx, AX_SQL_TASKS_AHEAD, ARGS(NUM(after_time), NUM(after_id), NUM(until), LIM(limit)), &rows, err);
+	return AX_SQL_GIVE(status, rows, ret_dues);
+}
+
 enum ax_status ax_sql_tasks_stuck(struct ax_tx *tx, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -290,9 +331,26 @@ enum ax_status ax_sql_shards(struct ax_tx *tx, int64_t parent, bool live, int64_
 }
 
 enum ax_status ax_sql_runs_overdue(
-	struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+	struct ax_tx *tx, int64_t until, int64_t waiting_until, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
-	return list_runs(tx, AX_SQL_RUNS_OVERDUE, ARGS(NUM(until), LIM(limit)), ret_runs, err);
+	return list_runs(tx, AX_SQL_RUNS_OVERDUE, ARGS(NUM(until), NUM(waiting_until), LIM(limit)), ret_runs, err);
+}
+
+enum ax_status ax_sql_runs_by_gid(
+	struct ax_tx *tx, const struct ax_ids *gids, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status = list_by_ids(tx, AX_SQL_RUNS_BY_GID, gids, &rows, err);
+	return AX_SQL_GIVE(status, rows, ret_runs);
+}
+
+enum ax_status ax_sql_runs_ahead(struct ax_tx *tx, int64_t after_time, int64_t after_gid, int64_t until, int limit,
+	struct ax_dues *ret_dues, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status = ax_sql_list(
+		tx, AX_SQL_RUNS_AHEAD, ARGS(NUM(after_time), NUM(after_gid), NUM(until), LIM(limit)), &rows, err);
+	return AX_SQL_GIVE(status, rows, ret_dues);
 }
 
 enum ax_status ax_sql_runs_watched(

@@ -224,15 +224,53 @@ enum ax_status ax_mem_shard_counts(struct ax_tx *tx, int64_t parent, int64_t *re
 	return AX_OK;
 }
 
+static bool waits_for_its_time(const struct ax_run *run)
+{
+	return run->status == AX_RUN_PENDING || run->status == AX_RUN_RETRYING;
+}
+
 enum ax_status ax_mem_runs_overdue(
-	struct ax_tx *tx, int64_t until, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+	struct ax_tx *tx, int64_t until, int64_t waiting_until, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	(void)err;
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_DEADLINE, &(struct ax_run){ 0 });
 	const struct ax_run *run;
-	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->deadline_time <= until)
-		ax_mem_keep(&walk, run);
+	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->deadline_time <= until) {
+		if (run->deadline_time <= waiting_until || !waits_for_its_time(run))
+			ax_mem_keep(&walk, run);
+	}
 	return AX_MEM_GIVE(walk, ret_runs);
+}
+
+enum ax_status ax_mem_runs_by_gid(
+	struct ax_tx *tx, const struct ax_ids *gids, struct ax_runs *ret_runs, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk = { .tx = tx, .table = AX_MEM_RUN };
+	for (int i = 0; i < gids->n; i++) {
+		const struct ax_run *run = ax_mem_row(tx, AX_MEM_RUN, 0, &(struct ax_run){ .gid = gids->at[i] });
+		if (run != NULL)
+			ax_mem_keep(&walk, run);
+	}
+	return AX_MEM_GIVE(walk, ret_runs);
+}
+
+enum ax_status ax_mem_runs_ahead(struct ax_tx *tx, int64_t after_time, int64_t after_gid, int64_t until, int limit,
+	struct ax_dues *ret_dues, struct ax_err *err)
+{
+	(void)err;
+	struct ax_run probe = { .deadline_time = after_time, .gid = ax_add_sat(after_gid, 1) };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_DEADLINE, &probe);
+	struct ax_rows rows = { 0 };
+	const struct ax_run *run;
+	while (rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->deadline_time <= until) {
+		if (!waits_for_its_time(run))
+			continue;
+		struct ax_due *due = ax_rows_add(&rows, tx->arena, &ax_due_row);
+		*due = (struct ax_due){ run->deadline_time, run->gid, ax_strdup(tx->arena, run->group_key),
+			run->priority };
+	}
+	return AX_MEM_GIVE((struct ax_mem_list_walk){ .rows = rows }, ret_dues);
 }
 
 enum ax_status ax_mem_runs_watched(

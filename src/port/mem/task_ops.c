@@ -113,6 +113,35 @@ enum ax_status ax_mem_tasks_due(
 	return AX_MEM_GIVE(walk, ret_tasks);
 }
 
+enum ax_status ax_mem_tasks_by_id(
+	struct ax_tx *tx, const struct ax_ids *ids, struct ax_tasks *ret_tasks, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk = { .tx = tx, .table = AX_MEM_TASK };
+	for (int i = 0; i < ids->n; i++) {
+		const struct ax_task *task = find_task(tx, ids->at[i]);
+		if (task != NULL)
+			ax_mem_keep(&walk, task);
+	}
+	return AX_MEM_GIVE(walk, ret_tasks);
+}
+
+enum ax_status ax_mem_tasks_ahead(struct ax_tx *tx, int64_t after_time, int64_t after_id, int64_t until, int limit,
+	struct ax_dues *ret_dues, struct ax_err *err)
+{
+	(void)err;
+	struct ax_task probe = { .next_trigger_time = after_time, .id = ax_add_sat(after_id, 1) };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_TASK, AX_MEM_TASK_DUE, &probe);
+	struct ax_rows rows = { 0 };
+	const struct ax_task *task;
+	while (rows.n < limit && (task = ax_mem_next(&walk)) != NULL && task->next_trigger_time <= until) {
+		struct ax_due *due = ax_rows_add(&rows, tx->arena, &ax_due_row);
+		*due = (struct ax_due){ task->next_trigger_time, task->id, ax_strdup(tx->arena, task->def.group_key),
+			task->def.priority };
+	}
+	return AX_MEM_GIVE((struct ax_mem_list_walk){ .rows = rows }, ret_dues);
+}
+
 enum ax_status ax_mem_tasks_absent(
 	struct ax_tx *tx, int64_t now, int64_t after_id, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
 {
