@@ -2,6 +2,7 @@
 
 SEEDS = 1000
 FUZZ_SECONDS = 60
+CHAOS_SECONDS = 60
 PREFIX = /usr/local
 
 all: build
@@ -33,6 +34,13 @@ mutants: setup-test ## take one guard away at a time: the simulator must notice
 
 fuzz: setup-test build-fuzz ## fuzz every target for FUZZ_SECONDS (60) each
 	@tools/fuzz $(FUZZ_SECONDS)
+
+cluster: setup-test build-gcc ## three servers, three workers, MariaDB and Redis under a load (RATE=50), to look at and to break
+	@AX_BUILD=build/gcc tools/cluster $(if $(RATE),--rate $(RATE))
+
+chaos: setup-test build-gcc ## hurt such a cluster in every way: CHAOS_SECONDS=60 a cell, CELLS= some, SEED= again; writes docs/reliability-report.md
+	@AX_BUILD=build/gcc tests/chaos/ax_chaos --seconds $(CHAOS_SECONDS) $(if $(SEED),--seed $(SEED)) $(if $(RATE),--rate $(RATE)) \
+		$(or $(CELLS),--docs)
 
 soak: setup-test ## the long versions; logs in build/test-logs
 	@tools/test --soak
@@ -83,5 +91,5 @@ setup:
 setup-test:
 	@tools/setup test
 
-.PHONY: all build run check test asan tsan sim mutants fuzz soak bench fmt lint docs install clean help setup setup-test
+.PHONY: all build run check test asan tsan sim mutants fuzz cluster chaos soak bench fmt lint docs install clean help setup setup-test
 .PRECIOUS: build/%/build.ninja

@@ -5,22 +5,10 @@ import sqlite3
 
 import pytest
 
-from ax_world import FAKETIME, ApiError, Clock, now_ms, wait_for
+from ax_world import FAKETIME, ApiError, Clock, fill, now_ms, wait_for
 
 MIB = 1024 * 1024
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a file system of its own needs root")
-
-
-def fill(disk):
-    """Not a byte is left."""
-    filler = os.open(disk / "filler", os.O_WRONLY | os.O_CREAT)
-    for size in (MIB, 4096, 1):
-        try:
-            while True:
-                os.write(filler, b"\0" * size)
-        except OSError:
-            continue
-    os.close(filler)
 
 
 def refuse_to_start(process, *words):
@@ -45,7 +33,7 @@ def test_a_full_disk_of_the_server(world):
     server.wait_run(run, "RUNNING")
     wait_for(lambda: server.runs(clock, status="SUCCESS"), 10)
 
-    fill(disk)
+    filler = fill(disk)
 
     def create():
         try:
@@ -60,7 +48,7 @@ def test_a_full_disk_of_the_server(world):
     wait_for(lambda: not [c for c in world.task_processes().values() if str(gate) in c], 10)
     assert server.runs_now() and worker.runs_now()
 
-    (disk / "filler").unlink()
+    filler.unlink()
     wait_for(lambda: server.is_ready(), 15)
     assert server.wait_run(run, "SUCCESS", 20)["attempt"] == 1
     assert server.text(run) == "kept\n"
@@ -85,7 +73,7 @@ def test_a_full_disk_of_the_worker(world):
     gate = world.folder / "gate"
     run = server.trigger(server.task("runs", script=f"until [ -e {gate} ]; do sleep 0.05; done; echo kept; exit 5"))
     server.wait_run(run, "RUNNING")
-    fill(disk)
+    filler = fill(disk)
     worker.wait_event("disk_low")
     gate.write_text("")
     ended = server.wait_run(run, "FAILED", 20)
@@ -93,7 +81,7 @@ def test_a_full_disk_of_the_worker(world):
     waiting = server.trigger(server.task("waits", script="true"))
     parked = worker.wait_event("run_dropped")  # by the poll that was parked when the disk became full
     assert parked[0]["gid"] == waiting["gid"]
-    (disk / "filler").unlink()
+    filler.unlink()
     worker.wait_event("disk_ok")
     ended = server.wait_run(waiting, "SUCCESS", 70)
     assert (ended["fence"], ended["attempt"], ended["retry_times"]) == (2, 1, 0), "nobody accepted it: no attempt is counted"

@@ -81,6 +81,20 @@ def tagged(tag):
     return found
 
 
+def fill(disk):
+    """Not a byte is left on that file system. The file that took them: without it all is well again."""
+    path = disk / "filler"
+    filler = os.open(path, os.O_WRONLY | os.O_CREAT)
+    for size in (1024 * 1024, 4096, 1):
+        try:
+            while True:
+                os.write(filler, b"\0" * size)
+        except OSError:
+            continue
+    os.close(filler)
+    return path
+
+
 class Process:
     """A program that can be started again after its end. It ends with the thread that started it."""
 
@@ -407,8 +421,8 @@ class Stub:
 class Clock:
     """The server's wall clock, in the hands of the test; its monotonic clock stays."""
 
-    def __init__(self, world):
-        self.file = world.folder / "clock"
+    def __init__(self, world, name="clock"):
+        self.file = world.folder / name
         self.set(0)
         self.env = {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
                     "FAKETIME_DONT_FAKE_MONOTONIC": "1"}

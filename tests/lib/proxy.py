@@ -135,33 +135,36 @@ class Proxy:
             taker.cancel()
 
     async def take(self, way, reader, pieces):
-        tee = self.tee(way)
+        passing = self.passing(way)
         try:
             while data := await reader.read(1 << 16):
-                tee(data)
-                await pieces.put((time.monotonic() + self.delay, data))
+                await pieces.put((time.monotonic() + self.delay, passing(data)))
         except OSError:
             pass
         await pieces.put((time.monotonic() + self.delay, b""))
 
-    def tee(self, way):
-        return lambda data: None
+    def passing(self, way):
+        """What is done to the bytes of one connection: a function of each piece that answers what goes on."""
+        return lambda data: data
 
 
 class HttpProxy(Proxy):
-    """Repeats requests (with Content-Length bodies) over connections of their own; the second answers are thrown away."""
+    """Repeats requests (with Content-Length bodies) over connections of their own; the second answers are thrown away.
+    The target is called by its own name."""
 
     def __init__(self, *args, **more):
         super().__init__(*args, **more)
         self.repeat = lambda path: None
         self.repeated = []  # paths of copies that were answered
 
-    def tee(self, way):
+    def passing(self, way):
         if way == "down":
-            return super().tee(way)
+            return super().passing(way)
         held = bytearray()
+        ours, theirs = (f"Host: 127.0.0.1:{port}".encode() for port in (self.port, self.target[1]))
 
         def collect(data):
+            data = data.replace(ours, theirs)
             held.extend(data)
             while (request := first_request(held)) is not None:
                 del held[:len(request)]
@@ -169,6 +172,7 @@ class HttpProxy(Proxy):
                 after = self.repeat(path)
                 if after is not None:
                     self.spawn(self.send_again(path, request, after))
+            return data
         return collect
 
     async def send_again(self, path, request, after):

@@ -1,0 +1,447 @@
+"""The fault matrix: a small function for each fault. `yield s` leaves it as it is for s seconds; at its end all is healed.
+
+Aims are those of the project: one fault adds at most 5 s of lateness, a killed server of several at most 3 s, and so on."""
+
+import contextlib
+import os
+import signal
+
+from ax_world import fill, now_ms, wait_for
+from cell import Cell
+from load import work
+from mariadb import Failed
+
+LEASE_S = 45
+CLUSTER = {"servers": 3, "workers": 3, "store": "mariadb"}
+SINGLE = {"store": "sqlite", "workers": 3}
+
+CELLS = []
+
+
+def cell(name, does, holds, aims=None, rig=CLUSTER, needs=(), short=False):
+    def add(hurt):
+        CELLS.append(Cell(name, does, hurt, holds, aims or {}, rig, needs, short))
+        return hurt
+    return add
+
+
+# ---- servers
+
+
+@cell("kill-server", "kill -9 of one server of three, started again 1-5 s later", "I1-I12; the others go on",
+      {"late_s": 3, "normal_s": 3}, short=True)
+@cell("single-kill-server", "kill -9 of the only server, over SQLite, started again at once", "I1-I12", {"normal_s": 15}, SINGLE, short=True)
+def kill_server(rig, chance):
+    victim = chance.choice(rig.servers)
+    rig.note(victim.name)
+    victim.kill()
+    yield chance.uniform(1, 5) if len(rig.servers) > 1 else 0
+    victim.start()
+
+
+@cell("kill-all-servers", "kill -9 of all servers, started again 5-15 s later", "I1-I12; missed fires are made", {"normal_s": 15})
+@cell("single-away", "kill -9 of the only server, over SQLite, started again 5-15 s later", "I1-I12; missed fires are made",
+      {"normal_s": 15}, SINGLE)
+def kill_all_servers(rig, chance):
+    for server in rig.servers:
+        server.kill()
+    yield chance.uniform(5, 15)
+    for server in rig.servers:
+        server.start()
+
+
+@cell("stop-server", "SIGSTOP of one server of three for 1-60 s", "I1-I6; what it says afterwards counts no more", {"late_s": 5})
+@cell("single-stop-server", "SIGSTOP of the only server, over SQLite, for 1-60 s", "I1-I6", {"normal_s": 15}, SINGLE)
+def stop_server(rig, chance):
+    victim, seconds = chance.choice(rig.servers), chance.choice([1, 3, 10, 60])
+    rig.note(f"{victim.name} for {seconds} s")
+    victim.pause()
+    yield seconds
+    victim.resume()
+
+
+@cell("stop-server-beyond-lease", "SIGSTOP of one server of three for longer than a lease of 45 s", "I1-I6; 0 stale writes",
+      {"late_s": 5}, short=True)
+def stop_server_beyond_lease(rig, chance):
+    victim = chance.choice(rig.servers)
+    rig.note(victim.name)
+    victim.pause()
+    yield LEASE_S + 2
+    victim.resume()
+
+
+@cell("rolling-restart", "SIGTERM of one server after the other, each back before the next goes", "all; no call fails but for 503",
+      {"late_s": 3})
+def rolling_restart(rig, chance):
+    for server in chance.sample(rig.servers, len(rig.servers)):
+        code = server.term()
+        if code != 0:
+            rig.fault(f"{server.name} ended with {code} when asked to")
+        server.start()
+        yield chance.uniform(0.5, 2)
+
+
+@cell("clock-step", "the clock of one server of three is an hour ahead, or behind, for 10 s", "I1, I2, I14: none early, none twice",
+      {}, CLUSTER | {"clocks": True}, ("faketime",))
+def clock_step(rig, chance):
+    n, seconds = chance.randrange(len(rig.servers)), chance.choice([3600, -3600, 30, -30])
+    rig.note(f"{rig.servers[n].name} by {seconds} s")
+    rig.clocks[n].set(seconds)
+    yield 10
+    rig.clocks[n].set(0)
+
+
+# ---- workers
+
+
+@cell("kill-worker", "kill -9 of one worker of three, started again after 0-3 s", "I3, I5, I9", {"again_s": 5}, short=True)
+@cell("single-kill-worker", "the same with one server over SQLite", "I3, I5, I9", {"again_s": 5}, SINGLE)
+def kill_worker(rig, chance):
+    victim = chance.choice(rig.workers)
+    rig.note(victim.name)
+    victim.kill()
+    yield chance.uniform(0, 3)
+    victim.start()
+
+
+@cell("lose-worker", "kill -9 of one worker of three, back only after its leases have passed", "I3, I5, I9", {"again_s": 47})
+@cell("single-lose-worker", "the same with one server over SQLite", "I3, I5, I9", {"again_s": 47}, SINGLE)
+def lose_worker(rig, chance):
+    victim = chance.choice(rig.workers)
+    rig.note(victim.name)
+    victim.kill()
+    yield LEASE_S + 5
+    victim.start()
+
+
+@cell("stop-worker", "SIGSTOP of one worker of three for 1-60 s", "I1-I6; overlap only after a lost lease")
+@cell("single-stop-worker", "the same with one server over SQLite", "I1-I6; overlap only after a lost lease", {}, SINGLE)
+def stop_worker(rig, chance):
+    victim, seconds = chance.choice(rig.workers), chance.choice([1, 5, 20, 60])
+    rig.note(f"{victim.name} for {seconds} s")
+    victim.pause()
+    yield seconds
+    victim.resume()
+
+
+@cell("rolling-workers", "SIGTERM of one worker after the other, each back before the next goes", "I3, I5; none is lost")
+def rolling_workers(rig, chance):
+    for worker in chance.sample(rig.workers, len(rig.workers)):
+        code = worker.term()
+        if code != 0:
+            rig.fault(f"{worker.name} ended with {code} when asked to")
+        worker.start()
+        yield chance.uniform(0.5, 2)
+
+
+# ---- tasks
+
+
+def send(pid, number):
+    """It may have ended meanwhile."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def draw_pid(rig, chance, look):
+    pid = chance.choice(wait_for(look, 10, "a task process"))
+    rig.note(f"process {pid}")
+    return pid
+
+
+@cell("kill-task", "kill -9 of the process of a task", "FAILED with its signal", {"late_s": 5})
+@cell("single-kill-task", "the same with one server over SQLite", "FAILED with its signal", {"late_s": 5}, SINGLE)
+def kill_task(rig, chance):
+    send(draw_pid(rig, chance, lambda: rig.task_pids("/sleep")), signal.SIGKILL)
+    yield 0
+
+
+@cell("kill-shim", "kill -9 of an ax-exec", "the attempt ends, nothing of it stays", {"late_s": 5})
+@cell("single-kill-shim", "the same with one server over SQLite", "the attempt ends, nothing of it stays", {"late_s": 5}, SINGLE)
+def kill_shim(rig, chance):
+    send(draw_pid(rig, chance, rig.shim_pids), signal.SIGKILL)
+    yield 0
+
+
+@cell("stop-shim", "SIGSTOP of an ax-exec for 1-20 s", "I1-I6", {"late_s": 5})
+@cell("single-stop-shim", "the same with one server over SQLite", "I1-I6", {"late_s": 5}, SINGLE)
+def stop_shim(rig, chance):
+    pid, seconds = draw_pid(rig, chance, rig.shim_pids), chance.choice([1, 5, 20])
+    rig.note(f"for {seconds} s")
+    send(pid, signal.SIGSTOP)
+    yield seconds
+    send(pid, signal.SIGCONT)
+
+
+@cell("poison", "a task that kills the worker that executes it", "I11: it ends, after its losses", {"late_s": 5})
+@cell("single-poison", "the same with one server over SQLite", "I11: it ends, after its losses", {"late_s": 5}, SINGLE)
+def poison(rig, chance):
+    """The workers are started again as a service manager would."""
+    task = rig.ask("POST", "/tasks", {"task_name": f"poison-{now_ms()}", "group_key": "mail", "task_type": "delay", "lost_limit": 3,
+                                      "executor_key": "load.poison"})
+    for worker in rig.workers:
+        worker.felled = True
+    run = rig.ask("POST", f"/tasks/{task['id']}/runs", {"dedup_key": "once"})
+
+    def has_ended():
+        for worker in rig.workers:
+            if not worker.runs_now():
+                worker.start()
+                worker.felled = True
+        return rig.ask("GET", f"/runs/{run['gid']}")["status"] == "TIMEOUT"
+    wait_for(has_ended, 60, "the poison ends")
+    for worker in rig.workers:
+        worker.felled = not worker.runs_now()
+    yield 0
+
+
+@cell("overload", "ten times the load for 10 s: runs by hand, all at once", "nothing is lost; back to normal within 60 s", {"normal_s": 60})
+@cell("single-overload", "the same with one server over SQLite", "nothing is lost; back to normal within 60 s", {"normal_s": 60}, SINGLE)
+def overload(rig, chance):
+    tasks = [{"task_name": f"flood-{now_ms()}-{n}", "group_key": "mail", "cron_expr": "@every 1s", "misfire": "fire_all",
+              "overlap": "allow", "overlap_max": 100, "retry_count": 0, **work(20)} for n in range(10 * rig.rate)]
+    made = []
+    for at in range(0, len(tasks), 500):
+        made += rig.ask("POST", "/tasks/batch", {"tasks": tasks[at:at + 500]})["items"]
+    yield 10
+    for task in made:
+        rig.ask("PATCH", f"/tasks/{task['id']}", {"version": task["version"], "cron_expr": "0 0 29 2 *"})
+    rig.note(f"{len(made)} fires a second")
+
+
+# ---- links
+
+
+@cell("cut-worker", "one worker is cut off from all servers for 2-60 s: nothing passes, one way or both", "I3, I5; it kills its own work in time",
+      {}, CLUSTER | {"links": ("worker",)})
+@cell("single-cut-worker", "the same with one server over SQLite", "I3, I5; it kills its own work in time", {}, SINGLE | {"links": ("worker",)})
+def cut_worker(rig, chance):
+    n, way, seconds = chance.randrange(len(rig.workers)), chance.choice([None, "up", "down"]), chance.choice([2, 10, 60])
+    rig.note(f"{rig.workers[n].name}, {way or 'both ways'}, for {seconds} s")
+    for link in rig.links_of_worker(n):
+        link.hang(way)
+    yield seconds
+    for link in rig.links_of_worker(n):
+        link.reset()
+        link.heal()
+
+
+@cell("reset-workers", "all connections of all workers are reset, new ones refused for 1-5 s", "I3, I5", {"normal_s": 10},
+      CLUSTER | {"links": ("worker",)})
+@cell("single-reset-workers", "the same with one server over SQLite", "I3, I5", {"normal_s": 10}, SINGLE | {"links": ("worker",)})
+def reset_workers(rig, chance):
+    for link in rig.worker_links.values():
+        link.cut()
+    yield chance.uniform(1, 5)
+    for link in rig.worker_links.values():
+        link.heal()
+
+
+@cell("slow-workers", "each byte between workers and servers takes 200 ms longer", "no time-out for want of a heartbeat", {"late_s": 5},
+      CLUSTER | {"links": ("worker",)})
+@cell("single-slow-workers", "the same with one server over SQLite", "no time-out for want of a heartbeat", {"late_s": 5},
+      SINGLE | {"links": ("worker",)})
+def slow_workers(rig, chance):
+    for link in rig.worker_links.values():
+        link.slow(200)
+    yield 10
+    for link in rig.worker_links.values():
+        link.heal()
+
+
+@cell("repeat-reports", "what workers say arrives twice, the second time up to 60 s later", "I3-I5", {"late_s": 5},
+      CLUSTER | {"links": ("worker",)})
+@cell("single-repeat-reports", "the same with one server over SQLite", "I3-I5", {"late_s": 5}, SINGLE | {"links": ("worker",)})
+def repeat_reports(rig, chance):
+    for link in rig.worker_links.values():
+        link.repeat = lambda path: chance.choice([0, 0.05, 2, 20, 60]) if path.endswith(("/report", "/register")) else None
+    yield 20
+    for link in rig.worker_links.values():
+        link.repeat = lambda path: None
+    rig.note(f"{sum(len(link.repeated) for link in rig.worker_links.values())} copies were answered so far")
+
+
+# ---- disks
+
+
+@cell("full-worker-disk", "the disk of one worker of three is full for 10 s", "I5; no crash", {"late_s": 5},
+      CLUSTER | {"disks": True}, ("root",))
+@cell("single-full-worker-disk", "the same with one server over SQLite", "I5; no crash", {"late_s": 5}, SINGLE | {"disks": True}, ("root",))
+def full_worker_disk(rig, chance):
+    n = chance.randrange(len(rig.workers))
+    rig.note(rig.workers[n].name)
+    filler = fill(rig.folder / f"disk{n}")
+    yield 10
+    filler.unlink()
+
+
+# ---- the database
+
+
+@cell("restart-database", "MariaDB ends and is started again", "all; no result is lost", {"normal_s": 10}, short=True)
+def restart_database(rig, chance):
+    how = chance.choice([signal.SIGTERM, signal.SIGKILL])
+    rig.note(how.name)
+    rig.database.halt(how)
+    yield chance.uniform(0, 3)
+    rig.database.start()
+
+
+@cell("database-away", "MariaDB is down for 30 s", "all; no result is lost", {"normal_s": 15})
+def database_away(rig, chance):
+    rig.database.halt(chance.choice([signal.SIGTERM, signal.SIGKILL]))
+    yield 30
+    rig.database.start()
+
+
+@cell("stop-database", "SIGSTOP of MariaDB for 1-20 s", "all", {"normal_s": 10})
+def stop_database(rig, chance):
+    seconds = chance.choice([1, 5, 20])
+    rig.note(f"for {seconds} s")
+    rig.database.pause()
+    yield seconds
+    rig.database.resume()
+
+
+@cell("cut-database", "one server of three is cut off from the database for 2-60 s, one way or both", "all; that server does nothing",
+      {"late_s": 5}, CLUSTER | {"links": ("database",)})
+def cut_database(rig, chance):
+    n, way, seconds = chance.randrange(len(rig.servers)), chance.choice([None, "up", "down"]), chance.choice([2, 10, 60])
+    rig.note(f"{rig.servers[n].name}, {way or 'both ways'}, for {seconds} s")
+    rig.database_links[n].hang(way)
+    yield seconds
+    rig.database_links[n].reset()
+    rig.database_links[n].heal()
+
+
+@cell("slow-database", "each byte between servers and database takes 200 ms longer", "no time-out for want of a heartbeat", {},
+      CLUSTER | {"links": ("database",)})
+def slow_database(rig, chance):
+    for link in rig.database_links:
+        link.slow(200)
+    yield 10
+    for link in rig.database_links:
+        link.heal()
+
+
+@cell("unknown-commit", "the connection is cut after a COMMIT was sent and before its answer", "all", {"late_s": 5},
+      CLUSTER | {"links": ("database",)})
+def unknown_commit(rig, chance):
+    link = chance.choice(rig.database_links)
+    before = link.dropped
+    link.drop_next_commit()
+    wait_for(lambda: link.dropped > before, 30, "a COMMIT passes")
+    yield 0
+
+
+@cell("held-rows", "a session holds rows of groups, tasks and runs for 1-20 s", "all; calls fail with nothing but 503", {"normal_s": 10})
+def held_rows(rig, chance):
+    table = chance.choice(["ax_group", "ax_task", "ax_task_log WHERE status < 10"])
+    rig.note(table.split()[0])
+    with rig.database.session() as session:
+        session.query("START TRANSACTION")
+        session.query(f"SELECT 1 FROM {table} FOR UPDATE")
+        yield chance.choice([1, 5, 20])
+        session.query("ROLLBACK")
+
+
+@cell("kill-connections", "every connection of the servers is ended by the database", "all", {"late_s": 5})
+def kill_connections(rig, chance):
+    for (connection,) in rig.database.client("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user = 'ax'"):
+        try:
+            rig.database.client(f"KILL {connection}")
+        except Failed as e:
+            assert e.number == 1094, e  # it has ended meanwhile
+    yield 0
+
+
+# ---- Redis
+
+
+@cell("lose-redis", "FLUSHALL, or Redis is killed and comes back empty after 0-5 s", "all: it holds hints only", {"late_s": 5},
+      CLUSTER | {"queue": "redis"}, short=True)
+def lose_redis(rig, chance):
+    if chance.random() < 0.5:
+        rig.note("flushed")
+        rig.queue.ask("FLUSHALL")
+        yield 0
+    else:
+        rig.note("killed")
+        rig.queue.kill()
+        yield chance.uniform(0, 5)
+        rig.queue.start()
+
+
+@cell("stop-redis", "SIGSTOP of Redis for 5 s", "all", {"late_s": 5}, CLUSTER | {"queue": "redis"})
+def stop_redis(rig, chance):
+    rig.queue.pause()
+    yield 5
+    rig.queue.resume()
+
+
+@cell("full-redis", "Redis has no memory left for 10 s", "all", {"late_s": 5}, CLUSTER | {"queue": "redis"})
+def full_redis(rig, chance):
+    rig.queue.ask("CONFIG", "SET", "maxmemory", 1)
+    yield 10
+    rig.queue.ask("CONFIG", "SET", "maxmemory", 0)
+
+
+def due_sets(redis):
+    return [key for key in redis.ask("KEYS", "*") if redis.ask("TYPE", key) == "zset"]
+
+
+@cell("stale-redis", "Redis holds again what it held 5 s ago, as after the promotion of a stale replica", "all", {"late_s": 5},
+      CLUSTER | {"queue": "redis"})
+def stale_redis(rig, chance):
+    old = {key: rig.queue.ask("ZRANGE", key, 0, -1, "WITHSCORES") for key in due_sets(rig.queue)}
+    yield 5
+    rig.queue.ask("FLUSHALL")
+    for key, members in old.items():
+        if members:
+            rig.queue.ask("ZADD", key, *[word for pair in zip(members[1::2], members[::2]) for word in pair])
+
+
+@cell("cut-redis", "one server of three, or all, are cut off from Redis for 2-20 s, one way or both", "all", {"late_s": 5},
+      CLUSTER | {"queue": "redis", "links": ("queue",)})
+def cut_redis(rig, chance):
+    links = chance.choice([rig.queue_links, [chance.choice(rig.queue_links)]])
+    way, seconds = chance.choice([None, "up", "down"]), chance.choice([2, 10, 20])
+    rig.note(f"{len(links)} servers, {way or 'both ways'}, for {seconds} s")
+    for link in links:
+        link.hang(way)
+    yield seconds
+    for link in links:
+        link.reset()
+        link.heal()
+
+
+@cell("slow-redis", "each byte between servers and Redis takes 200 ms longer", "all", {"late_s": 5},
+      CLUSTER | {"queue": "redis", "links": ("queue",)})
+def slow_redis(rig, chance):
+    for link in rig.queue_links:
+        link.slow(200)
+    yield 10
+    for link in rig.queue_links:
+        link.heal()
+
+
+@cell("redis-failover", "the master behind Sentinel dies, its replica takes over, the old one comes back", "all", {"late_s": 5},
+      CLUSTER | {"queue": "redis-sentinel"})
+def redis_failover(rig, chance):
+    old = wait_for(rig.queue.master, 30, "a master")
+    rig.queue.fail_over()
+    yield chance.uniform(0, 2)
+    old.start()
+    wait_for(lambda: rig.queue.master() and old.ask("ROLE")[0] == "slave", 30, "the old master follows the new one")
+
+
+@cell("move-slots", "slots that hold keys move to another master of the Redis Cluster", "all", {"late_s": 5},
+      CLUSTER | {"queue": "redis-cluster"})
+def move_slots(rig, chance):
+    source = chance.choice([node for node in rig.queue.nodes if due_sets(node)])
+    slot = source.ask("CLUSTER", "KEYSLOT", chance.choice(due_sets(source)))
+    to = chance.choice([node for node in rig.queue.nodes if node is not source])
+    rig.queue.begin_move(slot, to)
+    yield chance.uniform(0, 2)
+    rig.queue.move_slot(slot, to)
+    rig.note(f"slot {slot}")

@@ -1,0 +1,50 @@
+"""docs/reliability-report.md: what was done to AX, and what was found."""
+
+from ax_world import ROOT
+from measure import FIGURES
+
+DOC = ROOT / "docs/reliability-report.md"
+MARK = "<!-- what follows is written by `make chaos` -->\n"
+
+
+def number(value):
+    return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+def summary(result):
+    """A line for people who watch."""
+    if "rounds" not in result:
+        return "broke off"
+    figures = "  ".join(f"{name} {number(value)}{aim(result, name)}" for name, value in result["figures"].items())
+    return f"{len(result['rounds'])} faults, {result['runs']} runs  {figures}"
+
+
+def aim(result, name):
+    most = result["aims"].get(name)
+    return "" if most is None else f" (≤ {most})" if result["figures"].get(name, 0) <= most else f" (MISSED {most})"
+
+
+def row(result):
+    figures = result.get("figures", {})
+    cells = [number(figures[name]) + aim(result, name) if name in figures else "" for name in FIGURES]
+    verdict = "nothing" if not result["violations"] else f"**{len(result['violations'])}**"
+    return f"| `{result['name']}` | {len(result.get('rounds', []))} | {result.get('runs', '')} | {verdict} | {' | '.join(cells)} |"
+
+
+def write(told):
+    """The tables of what was measured now replace the old ones; what people wrote above the mark stays."""
+    head = DOC.read_text().split(MARK)[0]
+    where, cells = told["where"], told["cells"]
+    lines = [
+        f"<sub>{where['time']}, revision {where['revision']}; {where['cpus']} processors, kernel {where['kernel']}, load average before"
+        f" {where['load_average']:.1f}; seed {told['seed']}, {told['rate']} fires/s, faults for {told['seconds']} s in each cell</sub>", "",
+        "| cell | faults | runs | found wrong | " + " | ".join(name.replace("_s", ", s") for name in FIGURES) + " |",
+        "|---|---:|---:|---|" + "---:|" * len(FIGURES), *map(row, cells), "",
+        "## What each cell does", "", "| cell | what is done | what must hold |", "|---|---|---|",
+        *[f"| `{r['name']}` | {r['does']} | {r['holds']} |" for r in cells], "",
+    ]
+    if wrong := [r for r in cells if r["violations"]]:
+        lines += ["## What was found wrong", "", *[f"- `{r['name']}`: {v.splitlines()[0][:300]}" for r in wrong for v in r["violations"]], ""]
+    if told["skipped"]:
+        lines += ["## What could not be run here", "", *[f"- `{s['name']}` ({s['does']}): {s['why']}" for s in told["skipped"]], ""]
+    DOC.write_text(head + MARK + "\n" + "\n".join(lines))
