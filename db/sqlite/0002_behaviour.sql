@@ -400,3 +400,14 @@ CREATE TABLE ax_lease (
   fence INTEGER NOT NULL,
   until_time INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- What servers over one store tell each other; kept for a minute or two.
+
+CREATE TABLE ax_notice (
+  server INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (server, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ax_notice_time ON ax_notice (time);

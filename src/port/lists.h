@@ -97,6 +97,10 @@ struct ax_run_upstreams {
 	struct ax_run_upstream *at;
 	int n;
 };
+struct ax_notices {
+	struct ax_notice *at;
+	int n;
+};
 struct ax_channels {
 	struct ax_channel *at;
 	int n;

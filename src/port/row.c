@@ -187,6 +187,11 @@ static const struct ax_field run_upstream_fields[] = { FIX(gid), FIX(upstream_id
 ROW(ax_run_upstream_row, "ax_run_upstream", run_upstream_fields);
 #undef TYPE
 
+#define TYPE ax_notice
+static const struct ax_field notice_fields[] = { FIX(server), FIX(seq), FIX(time), FIX(body) };
+ROW(ax_notice_row, "ax_notice", notice_fields);
+#undef TYPE
+
 #define TYPE ax_channel
 static const struct ax_field channel_fields[] = { FIX(id), COL(name), FIX(kind), SECRET_COL(settings), COL(enabled),
 	COL(language), COL(rules), COL(group_keys), COL(quiet_from), COL(quiet_to), COL(time_zone), COL(remind_seconds),

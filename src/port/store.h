@@ -15,6 +15,7 @@
  * group_key, episode) among open alerts; (group_key, task_name); (task_id, kind, fire_key, shard); gid; (gid, fence);
  * (gid, fence, seq);
  *  - unique: the name of a calendar, (name, version) of its versions; the number of a server; the name of a lease;
+ * (server, seq) of notices;
  *  - the counters of runs given out in ax_group and ax_worker_group never go below 0 (AX_BROKEN);
  *  - a terminal run never changes its status or fence, whatever is asked (AX_BROKEN).
  *
@@ -141,6 +142,14 @@ struct ax_idem {
 	int64_t status;   /* HTTP */
 	const char *body;
 	int64_t expire_time;
+};
+
+/* What a server tells the others that work on the same store: a hint, in the words of server/board.c. */
+struct ax_notice {
+	int64_t server; /* the teller's incarnation */
+	int64_t seq;    /* 1, 2, … of that server */
+	int64_t time;
+	const char *body;
 };
 
 /* Operations inside a transaction. Unless said otherwise: a missing row is AX_NOT_FOUND, a taken unique key AX_EXISTS,
@@ -567,6 +576,14 @@ struct ax_tx_ops {
 		struct ax_tx *tx, int64_t failure_id, struct ax_failure_hours *ret, struct ax_err *err); /* by hour */
 	enum ax_status (*failure_hours_cut)(
 		struct ax_tx *tx, int64_t failure_id, int64_t before_hour, struct ax_err *err);
+
+	/* notices */
+	enum ax_status (*notice_insert)(struct ax_tx *tx, const struct ax_notice *notice, struct ax_err *err);
+	/* Of one server, behind `after_seq`, in order. */
+	enum ax_status (*notices)(struct ax_tx *tx, int64_t server, int64_t after_seq, int limit,
+		struct ax_notices *ret, struct ax_err *err);
+	/* Those of all servers that are older. */
+	enum ax_status (*notices_purge)(struct ax_tx *tx, int64_t before, struct ax_err *err);
 };
 
 struct ax_tx {

@@ -40,7 +40,8 @@
 	OP(failure_spreads) OP(failure_hour_add) OP(failure_hours) OP(failure_hours_cut) \
 	OP(calendar_insert) OP(calendar_get) OP(calendar_update) OP(calendar_delete) \
 	OP(calendars) OP(calendar_version_insert) OP(calendar_version_get) OP(calendar_versions) OP(tasks_behind) \
-	OP(backfill_insert) OP(backfill_get) OP(backfill_update) OP(backfills) OP(backfills_open)
+	OP(backfill_insert) OP(backfill_get) OP(backfill_update) OP(backfills) OP(backfills_open) \
+	OP(notice_insert) OP(notices) OP(notices_purge)
 /* clang-format on */
 
 #define AX_ARGS_task_insert(IN, OUT) IN(TASK, task) OUT(I64, id)
@@ -234,6 +235,9 @@
 #define AX_ARGS_backfill_update(IN, OUT) IN(BACKFILL, backfill) IN(I64, old_rev)
 #define AX_ARGS_backfills(IN, OUT) IN(I64, task_id) IN(I64, before_id) IN(INT, limit) OUT(BACKFILLS, backfills)
 #define AX_ARGS_backfills_open(IN, OUT) IN(INT, limit) OUT(BACKFILLS, backfills)
+#define AX_ARGS_notice_insert(IN, OUT) IN(NOTICE, notice)
+#define AX_ARGS_notices(IN, OUT) IN(I64, server) IN(I64, after_seq) IN(INT, limit) OUT(NOTICES, notices)
+#define AX_ARGS_notices_purge(IN, OUT) IN(I64, before)
 
 /* C types of the arguments. */
 #define AX_IN_I64 int64_t
@@ -258,6 +262,7 @@
 #define AX_IN_CALENDAR const struct ax_calendar_row *
 #define AX_IN_CALENDAR_VERSION const struct ax_calendar_version *
 #define AX_IN_BACKFILL const struct ax_backfill *
+#define AX_IN_NOTICE const struct ax_notice *
 #define AX_IN_TASK_FILTER const struct ax_task_filter *
 #define AX_IN_RUN_FILTER const struct ax_run_filter *
 #define AX_IN_TASK const struct ax_task *
@@ -332,6 +337,7 @@
 #define AX_OUT_CALENDAR_VERSIONS struct ax_calendar_versions *
 #define AX_OUT_BACKFILL struct ax_backfill *
 #define AX_OUT_BACKFILLS struct ax_backfills *
+#define AX_OUT_NOTICES struct ax_notices *
 
 /* AX_TX_PARAMS(name): the arguments as parameters, each after a comma. AX_TX_PASS(name): the same as a call passes
  * them. */

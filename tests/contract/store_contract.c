@@ -2213,6 +2213,33 @@ TX_TEST(test_chains)
 	assert_int_equal(of_run.n, 1);
 }
 
+/* notices */
+
+TX_TEST(test_notices)
+{
+	struct ax_notices rows;
+	struct ax_notice notice = { .body = "{}" };
+	for (notice.server = 5; notice.server < 7; notice.server++)
+		for (notice.seq = 1; notice.seq <= 4; notice.seq++) {
+			notice.time = 100 * notice.seq;
+			OK(notice_insert, &notice);
+		}
+	notice = (struct ax_notice){ .server = 5, .seq = 4, .time = 400, .body = "{}" };
+	GIVES(AX_EXISTS, notice_insert, &notice);
+	OK(notices, 5, 1, 2, &rows);
+	assert_int_equal(rows.n, 2);
+	assert_int_equal(rows.at[0].seq, 2);
+	OK(notices, 5, 3, 100, &rows);
+	assert_int_equal(rows.n, 1);
+	ASSERT_SAME(ax_notice_row, notice, rows.at[0]);
+	OK(notices_purge, 300);
+	OK(notices, 6, 0, 100, &rows);
+	assert_int_equal(rows.n, 2);
+	assert_int_equal(rows.at[0].seq, 3);
+	OK(notices, 7, 0, 100, &rows);
+	assert_int_equal(rows.n, 0);
+}
+
 /* transactions */
 
 /* alerts */
@@ -2719,6 +2746,7 @@ int main(int argc, char **argv)
 		TEST(test_events),
 		TEST(test_tasks_listening),
 		TEST(test_chains),
+		TEST(test_notices),
 		TEST(test_task_update),
 		TEST(test_task_names_are_unique_in_a_group),
 		TEST(test_task_ids_are_not_used_again),

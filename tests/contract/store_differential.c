@@ -251,6 +251,7 @@ static const void *random_failure_filter(struct dice *dice, struct ax_arena *are
 #define random_USER(dice, name) random_row(dice, tx->arena, &ax_user_row)
 #define random_TOKEN(dice, name) random_row(dice, tx->arena, &ax_token_row)
 #define random_AUDIT(dice, name) random_row(dice, tx->arena, &ax_audit_row)
+#define random_NOTICE(dice, name) random_row(dice, tx->arena, &ax_notice_row)
 #define random_IDEM(dice, name) random_row(dice, tx->arena, &ax_idem_row)
 #define random_EVENT(dice, name) random_row(dice, tx->arena, &ax_event_row)
 #define random_EVENT_TASK(dice, name) random_row(dice, tx->arena, &ax_event_task_row)

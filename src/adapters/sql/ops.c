@@ -824,3 +824,24 @@ enum ax_status ax_sql_idem_purge(struct ax_tx *tx, int64_t now, struct ax_err *e
 {
 	return ax_sql_exec(tx, AX_SQL_IDEM_PURGE, NULL, ARGS(NUM(now)), err);
 }
+
+/* notices */
+
+enum ax_status ax_sql_notice_insert(struct ax_tx *tx, const struct ax_notice *notice, struct ax_err *err)
+{
+	return ax_sql_exec(tx, AX_SQL_NOTICE_INSERT, notice, NONE, err);
+}
+
+enum ax_status ax_sql_notices(struct ax_tx *tx, int64_t server, int64_t after_seq, int limit,
+	struct ax_notices *ret_notices, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status =
+		ax_sql_list(tx, AX_SQL_NOTICES, ARGS(NUM(server), NUM(after_seq), LIM(limit)), &rows, err);
+	return AX_SQL_GIVE(status, rows, ret_notices);
+}
+
+enum ax_status ax_sql_notices_purge(struct ax_tx *tx, int64_t before, struct ax_err *err)
+{
+	return ax_sql_exec(tx, AX_SQL_NOTICES_PURGE, NULL, ARGS(NUM(before)), err);
+}

@@ -424,3 +424,36 @@ enum ax_status ax_mem_idem_purge(struct ax_tx *tx, int64_t now, struct ax_err *e
 	}
 	return status;
 }
+
+/* notices */
+
+enum ax_status ax_mem_notice_insert(struct ax_tx *tx, const struct ax_notice *notice, struct ax_err *err)
+{
+	return ax_mem_insert(tx, AX_MEM_NOTICE, notice, err);
+}
+
+enum ax_status ax_mem_notices(struct ax_tx *tx, int64_t server, int64_t after_seq, int limit,
+	struct ax_notices *ret_notices, struct ax_err *err)
+{
+	(void)err;
+	struct ax_notice probe = { .server = server, .seq = after_seq + 1 };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_NOTICE, 0, &probe);
+	const struct ax_notice *notice;
+	while (walk.rows.n < limit && (notice = ax_mem_next(&walk)) != NULL && notice->server == server)
+		ax_mem_keep(&walk, notice);
+	return AX_MEM_GIVE(walk, ret_notices);
+}
+
+enum ax_status ax_mem_notices_purge(struct ax_tx *tx, int64_t before, struct ax_err *err)
+{
+	struct ax_mem_table *table = ax_mem_table(tx, AX_MEM_NOTICE);
+	enum ax_status status = AX_OK;
+	const struct ax_notice *notice;
+	for (size_t i = 0; status == AX_OK && (notice = ax_mem_at(table, 0, i)) != NULL;) {
+		if (notice->time < before)
+			status = ax_mem_replace(tx, AX_MEM_NOTICE, notice, NULL, err);
+		else
+			i++;
+	}
+	return status;
+}

@@ -18,7 +18,8 @@ static void test_rows_have_all_fields(void **state)
 	(void)state;
 	static const struct ax_row_type *const types[] = { &ax_task_row, &ax_task_version_row, &ax_epoch_row,
 		&ax_run_row, &ax_attempt_row, &ax_output_row, &ax_group_row, &ax_worker_row, &ax_worker_group_row,
-		&ax_server_row_row, &ax_lease_row, &ax_user_row, &ax_token_row, &ax_audit_row, &ax_idem_row };
+		&ax_server_row_row, &ax_lease_row, &ax_user_row, &ax_token_row, &ax_audit_row, &ax_idem_row,
+		&ax_notice_row };
 	static const size_t sizes[] = {
 		[AX_FIELD_I64] = 8, [AX_FIELD_ENUM] = 4, [AX_FIELD_BOOL] = 1, [AX_FIELD_TEXT] = 8, [AX_FIELD_DATA] = 16
 	};
