@@ -673,6 +673,15 @@ CREATE TABLE IF NOT EXISTS ax_lease (
   PRIMARY KEY (name)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+CREATE TABLE IF NOT EXISTS ax_notice (
+  server BIGINT NOT NULL,
+  seq BIGINT NOT NULL,
+  time BIGINT NOT NULL,
+  body MEDIUMTEXT NOT NULL,
+  PRIMARY KEY (server, seq),
+  KEY ax_notice_time (time)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- The last guard of the state machine: an ended run stays as it ended.
 DROP TRIGGER IF EXISTS ax_task_log_terminal;
 CREATE TRIGGER ax_task_log_terminal BEFORE UPDATE ON ax_task_log FOR EACH ROW

@@ -109,7 +109,6 @@ static enum ax_status open_file(const char *path, struct ax_check_store *store, 
 /* An unnamed file that goes with the process: a history may be larger than memory. */
 static enum ax_status open_copy(const char *url, struct ax_check_store *store, struct ax_err *err)
 {
-	store->copied = true;
 	if (sqlite3_open_v2("", &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK)
 		return ax_fail(err, AX_BROKEN, "store", "no copy can be made: %s", sqlite3_errmsg(store->db));
 	return ax_check_copy(url, store->db, err);

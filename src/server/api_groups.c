@@ -263,7 +263,7 @@ enum ax_status ax_get_servers(struct ax_call *c, struct ax_err *err)
 			ax_json_int(&c->json, "tick_age_ms", ax_mono_ms(&self->clock.port) - self->metrics.tick_ms);
 		else
 			ax_json_null(&c->json, "tick_age_ms");
-		ax_json_str(&c->json, "store", "sqlite");
+		ax_json_str(&c->json, "store", self->threads.backend->ops->name);
 		ax_json_str(&c->json, "tzdata", ax_zones_version(self->zones));
 		ax_json_obj_end(&c->json);
 	}

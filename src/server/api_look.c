@@ -316,7 +316,10 @@ static enum ax_status health(struct ax_call *c, bool ready)
 	struct ax_server *server = c->server;
 	int64_t mono = ax_mono_ms(&server->clock.port);
 	int64_t tick_age = mono - server->metrics.tick_ms, commit_age = mono - server->metrics.commit_ms;
-	bool ok = tick_age < STALE_MS && commit_age < STALE_MS && (!ready || server->phase == AX_SERVER_SERVING);
+	struct ax_err err = { 0 };
+	bool able = !ready || ax_pulse_check(server, &err) == AX_OK;
+	bool ok =
+		tick_age < STALE_MS && commit_age < STALE_MS && able && (!ready || server->phase == AX_SERVER_SERVING);
 	ax_json_obj(&c->json, NULL);
 	ax_json_str(&c->json, "status", ok ? "ok" : "failing");
 	ax_json_int(&c->json, "tick_age_ms", tick_age);
@@ -326,6 +329,8 @@ static enum ax_status health(struct ax_call *c, bool ready)
 		ax_json_str(&c->json, NULL, "the scheduler does not come round");
 	if (commit_age >= STALE_MS)
 		ax_json_str(&c->json, NULL, "the store does not commit");
+	if (!able)
+		ax_json_str(&c->json, NULL, err.msg);
 	if (ready && server->phase != AX_SERVER_SERVING)
 		ax_json_str(&c->json, NULL, "the server is starting or stopping");
 	ax_json_arr_end(&c->json);

@@ -4,6 +4,7 @@
 /* What differs between the stores, as the lanes' threads see it. A backend is opened once; then each thread that
  * touches the store has a link of its own. */
 
+#include "port/clock.h"
 #include "port/log.h"
 #include "port/store.h"
 
@@ -24,6 +25,8 @@ struct ax_backend_ops {
 	 * AX_OK. */
 	enum ax_status (*begin)(struct ax_link *link, struct ax_err *err);
 	enum ax_status (*commit)(struct ax_link *link, struct ax_err *err);
+	/* The clock of a shared store, in ms UTC. Not from within a transaction. */
+	enum ax_status (*now_ms)(struct ax_link *link, int64_t *ret, struct ax_err *err);
 	/* A quiet moment of a link that writes. */
 	void (*idle)(struct ax_link *link);
 	/* After the links. */
@@ -35,11 +38,14 @@ struct ax_backend {
 };
 
 /* The store that the options name, with its schema up to date. */
-AX_MUST_USE enum ax_status ax_backend_open(
-	const struct ax_config *config, struct ax_log *log, struct ax_backend **ret, struct ax_err *err);
+AX_MUST_USE enum ax_status ax_backend_open(const struct ax_config *config, struct ax_log *log, struct ax_clock *clock,
+	struct ax_backend **ret, struct ax_err *err);
 
 /* backend_sqlite.c */
 AX_MUST_USE enum ax_status ax_backend_open_sqlite(
 	const struct ax_config *config, struct ax_log *log, struct ax_backend **ret, struct ax_err *err);
+/* backend_mariadb.c */
+AX_MUST_USE enum ax_status ax_backend_open_mariadb(const struct ax_config *config, struct ax_log *log,
+	struct ax_clock *clock, struct ax_backend **ret, struct ax_err *err);
 
 #endif

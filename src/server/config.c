@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapters/mariadb/mariadb.h"
 #include "base/buf.h"
 #include "base/num.h"
 
@@ -127,17 +128,55 @@ static enum ax_status read_listen(const char *text, struct ax_config *ret, struc
 	return AX_OK;
 }
 
+static enum ax_status read_store(const char *const values[OPT_MAX], struct ax_config *ret, struct ax_err *err)
+{
+	const char *store = values[OPT_store], *password_file = values[OPT_store_password_file];
+	if (strncmp(store, "mysql://", 8) == 0) {
+		struct ax_arena scratch = { 0 };
+		struct ax_mariadb_config mariadb;
+		struct ax_err why;
+		enum ax_status status = ax_mariadb_read_url(store, &scratch, &mariadb, &why);
+		ax_arena_done(&scratch);
+		if (status != AX_OK)
+			return refuse(err, OPT_store, why.msg);
+		return copy(ret->store_url, sizeof ret->store_url, store) &&
+				copy(ret->store_password_file, sizeof ret->store_password_file, password_file)
+			? AX_OK
+			: refuse(err, OPT_store, "is too long");
+	}
+	if (password_file[0] != '\0')
+		return refuse(err, OPT_store_password_file, "goes with --store mysql://…");
+	if (store[0] == '\0')
+		snprintf(ret->store_path, sizeof ret->store_path, "%s/ax.db", ret->state_dir);
+	else if (strncmp(store, "sqlite:", 7) != 0 || store[7] == '\0')
+		return refuse(err, OPT_store, "must be sqlite:PATH or mysql://USER:PASSWORD@HOST:PORT/DATABASE");
+	else if (!copy(ret->store_path, sizeof ret->store_path, store + 7))
+		return refuse(err, OPT_store, "is too long");
+	return AX_OK;
+}
+
+enum ax_status ax_config_read_password(const char *path, struct ax_arena *arena, const char **ret, struct ax_err *err)
+{
+	char line[512] = "";
+	FILE *file = fopen(path, "re");
+	bool read = file != NULL && fgets(line, sizeof line, file) != NULL;
+	if (file != NULL)
+		fclose(file);
+	if (!read)
+		return ax_fail(err, AX_UNAVAILABLE, "--store-password-file", "cannot read a password from %s", path);
+	line[strcspn(line, "\r\n")] = '\0';
+	*ret = ax_strdup(arena, line);
+	return AX_OK;
+}
+
 static enum ax_status read_paths(const char *const values[OPT_MAX], struct ax_config *ret, struct ax_err *err)
 {
 	const char *state = values[OPT_state][0] != '\0' ? values[OPT_state] : ret->dev ? ".ax" : "/var/lib/ax";
 	if (!copy(ret->state_dir, sizeof ret->state_dir, state))
 		return refuse(err, OPT_state, "is too long");
-	if (values[OPT_store][0] == '\0')
-		snprintf(ret->store_path, sizeof ret->store_path, "%s/ax.db", ret->state_dir);
-	else if (strncmp(values[OPT_store], "sqlite:", 7) != 0 || values[OPT_store][7] == '\0')
-		return refuse(err, OPT_store, "must be sqlite:PATH");
-	else if (!copy(ret->store_path, sizeof ret->store_path, values[OPT_store] + 7))
-		return refuse(err, OPT_store, "is too long");
+	enum ax_status status = read_store(values, ret, err);
+	if (status != AX_OK)
+		return status;
 	if (strcmp(values[OPT_queue], "embedded") != 0)
 		return refuse(err, OPT_queue, "must be embedded");
 
@@ -174,6 +213,9 @@ static enum ax_status read_alert_allow(const char *text, struct ax_config *ret, 
 /* What may not go together. */
 static enum ax_status check(const struct ax_config *config, struct ax_err *err)
 {
+	if (config->dev && config->store_url[0] != '\0')
+		return refuse(
+			err, OPT_store, "must be sqlite:PATH with --dev, which keeps everything in its own folder");
 	if (config->dev && !config->loopback)
 		return refuse(err, OPT_listen, "must be a loopback address with --dev");
 	if (!config->loopback && config->tls_cert[0] == '\0' && !config->insecure_http)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/arena.h"
 #include "base/err.h"
 #include "port/log.h"
 
@@ -19,6 +20,8 @@ struct ax_config {
 	int port;         /* 0 = any free one */
 	char state_dir[3500];
 	char store_path[3600]; /* of the SQLite file */
+	char store_url[4096];  /* mysql://…, with a password perhaps; "" = SQLite */
+	char store_password_file[1024];
 	char tls_cert[1024], tls_key[1024], client_ca[1024], zoneinfo[1024];
 	char alert_allow[4096]; /* "host:port,…" */
 	char alert_ca[1024];
@@ -32,6 +35,10 @@ struct ax_config {
 /* AX_INVALID with the option as field. `env` finds a variable (getenv, or a test's own). */
 AX_MUST_USE enum ax_status ax_config_read(
 	int argc, char **argv, char *(*env)(const char *name), struct ax_config *ret, struct ax_err *err);
+
+/* The first line of a file with a password, in the arena. */
+AX_MUST_USE enum ax_status ax_config_read_password(
+	const char *path, struct ax_arena *arena, const char **ret, struct ax_err *err);
 
 /* The text of --help, one line per option; the caller frees it. */
 char *ax_config_help(void);

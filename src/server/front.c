@@ -230,8 +230,10 @@ static bool may_try_login(struct ax_call *c)
 {
 	int64_t wait_ms =
 		ax_login_limit_try(c->server->logins, c->login, login_address(c), ax_mono_ms(&c->server->clock.port));
-	if (wait_ms == 0)
+	if (wait_ms == 0) {
+		ax_board_sign_in(&c->server->board, c->login, login_address(c), false);
 		return true;
+	}
 	c->retry_after_s = wait_ms / 1000 + 1;
 	ax_front_fail(c, AX_LIMITED, "", "too many failed sign-ins; wait before the next");
 	return false;
@@ -246,6 +248,7 @@ static void call_done(struct ax_errand *errand)
 	}
 	if (c->passed) {
 		ax_login_limit_passed(c->server->logins, c->login, login_address(c));
+		ax_board_sign_in(&c->server->board, c->login, login_address(c), true);
 		c->passed = false;
 	}
 	if (c->failed == AX_OK && c->then != NULL && !ax_http_is_gone(c->req)) {
@@ -255,6 +258,7 @@ static void call_done(struct ax_errand *errand)
 	}
 	note_call(c);
 	if (c->failed == AX_OK && c->revoked_token != 0) {
+		ax_board_revoked(&c->server->board, c->revoked_token);
 		ax_live_revoke(c->server, c->revoked_token);
 		ax_polls_revoke(c->server, c->revoked_token);
 	}

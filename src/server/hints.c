@@ -101,6 +101,7 @@ static enum ax_status run_heard(
 	enum ax_status status = ax_store_run(collector->below, arena, run_try, &t, err);
 	if (status != AX_OK && status != AX_UNCERTAIN)
 		back_to(t.hints, &t.mark);
+	collector->worked |= status == AX_OK;
 	return status;
 }
 
@@ -127,6 +128,40 @@ bool ax_hints_empty(const struct ax_hints *hints)
 {
 	return hints->n_tasks == 0 && hints->n_runs == 0 && hints->n_workers == 0 && hints->n_groups == 0 &&
 		hints->n_stops == 0 && !hints->due_soon;
+}
+
+static bool holds_task(const struct ax_hints *h, int64_t task_id)
+{
+	for (size_t i = 0; i < h->n_tasks; i++)
+		if (h->tasks[i] == task_id)
+			return true;
+	return false;
+}
+
+bool ax_hints_add(struct ax_hints *to, const struct ax_hints *from, size_t max)
+{
+	struct ax_arena *arena = &to->arena;
+	bool all = from->n_runs < AX_HINT_RUNS_MAX;
+	for (size_t i = 0; i < from->n_tasks && all; i++) {
+		if (holds_task(to, from->tasks[i]))
+			continue;
+		all = to->n_tasks < max;
+		if (!all)
+			break;
+		to->tasks = ax_grow_array(arena, to->tasks, to->n_tasks, 1, &to->cap_tasks, sizeof *to->tasks);
+		to->tasks[to->n_tasks++] = from->tasks[i];
+	}
+	size_t runs = to->n_runs < max ? AX_MIN(from->n_runs, max - to->n_runs) : 0;
+	to->runs = ax_grow_array(arena, to->runs, to->n_runs, runs, &to->cap_runs, sizeof *to->runs);
+	for (size_t i = 0; i < runs; i++)
+		to->runs[to->n_runs++] = from->runs[i];
+	for (size_t i = 0; i < from->n_workers; i++)
+		add_name(arena, &to->workers, &to->n_workers, &to->cap_workers, from->workers[i]);
+	for (size_t i = 0; i < from->n_groups; i++)
+		add_name(arena, &to->groups, &to->n_groups, &to->cap_groups, from->groups[i]);
+	for (size_t i = 0; i < from->n_stops; i++)
+		add_name(arena, &to->stops, &to->n_stops, &to->cap_stops, from->stops[i]);
+	return all && runs == from->n_runs;
 }
 
 struct ax_hints *ax_hints_new(void)

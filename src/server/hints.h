@@ -49,6 +49,7 @@ struct ax_collector {
 	struct ax_store store; /* what services work on */
 	struct ax_store *below;
 	struct ax_hints *hints;
+	bool worked; /* a transaction of this commit happened */
 };
 
 void ax_collector_init(struct ax_collector *collector, struct ax_store *store);
@@ -57,6 +58,9 @@ void ax_collector_init(struct ax_collector *collector, struct ax_store *store);
 void ax_collector_looked(struct ax_collector *collector);
 void ax_collector_served(struct ax_collector *collector);
 bool ax_hints_empty(const struct ax_hints *hints);
+/* Adds what `from` says is changed and ready, not what is due; false when something was left out because there would be
+ * more than `max` of a kind. Names are never left out: there are few. */
+bool ax_hints_add(struct ax_hints *to, const struct ax_hints *from, size_t max);
 struct ax_hints *ax_hints_new(void);
 void ax_hints_free(struct ax_hints *hints);
 

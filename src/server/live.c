@@ -236,7 +236,31 @@ static bool concerns(const struct ax_stream *s, const struct ax_hints *h)
 	for (size_t i = 0; i < h->n_runs; i++)
 		if (h->runs[i].gid == s->gid || h->runs[i].parent == s->gid)
 			return true;
-	return h->n_runs == AX_HINT_RUNS_MAX;
+	return false;
+}
+
+void ax_live_tell(struct ax_server *server, struct ax_hints *h, bool reload)
+{
+	ax_polls_hints(server, h);
+	if (server->live.n == 0)
+		return;
+	struct event *events;
+	size_t n = make_events(h, &events);
+	int64_t first = server->live.n_events + 1;
+	server->live.n_events += (int64_t)n;
+	struct ax_stream *s, *next;
+	DL_FOREACH_SAFE(server->live.list, s, next)
+	{
+		if (s->over)
+			continue;
+		if (s->gid != 0) {
+			if (reload || concerns(s, h))
+				post_feed(s);
+			continue;
+		}
+		s->reload |= reload;
+		send_events(s, events, n, first);
+	}
 }
 
 void ax_live_hints(struct ax_errand *errand)
@@ -245,26 +269,8 @@ void ax_live_hints(struct ax_errand *errand)
 	struct ax_server *server = h->server;
 	if (h->due_soon)
 		ax_scheduler_look(server);
-	ax_polls_hints(server, h);
-	if (server->live.n > 0) {
-		struct event *events;
-		size_t n = make_events(h, &events);
-		int64_t first = server->live.n_events + 1;
-		server->live.n_events += (int64_t)n;
-		struct ax_stream *s, *next;
-		DL_FOREACH_SAFE(server->live.list, s, next)
-		{
-			if (s->over)
-				continue;
-			if (s->gid != 0) {
-				if (concerns(s, h))
-					post_feed(s);
-				continue;
-			}
-			s->reload |= h->n_runs == AX_HINT_RUNS_MAX; /* perhaps not all were told */
-			send_events(s, events, n, first);
-		}
-	}
+	ax_board_hints(&server->board, h);
+	ax_live_tell(server, h, h->n_runs == AX_HINT_RUNS_MAX); /* perhaps not all were told */
 	ax_hints_free(h);
 }
 

@@ -36,8 +36,10 @@ struct ax_live {
 void ax_live_init(struct ax_server *server);
 /* Takes over the call of a stream that was admitted. */
 void ax_live_begin(struct ax_call *c);
-/* errand.done of hints: tells parked polls, streams and the scheduler. */
+/* errand.done of hints: tells parked polls, streams, the scheduler and other servers. */
 void ax_live_hints(struct ax_errand *errand);
+/* Tells parked polls and streams. `reload`: something may have changed that the hints do not name. */
+void ax_live_tell(struct ax_server *server, struct ax_hints *hints, bool reload);
 void ax_live_revoke(struct ax_server *server, int64_t token_id);
 
 #endif

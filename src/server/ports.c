@@ -15,9 +15,8 @@ static int64_t read_clock(clockid_t id)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static int64_t now_ms(struct ax_clock *clock)
+int64_t ax_sys_wall_ms(void)
 {
-	(void)clock;
 	return read_clock(CLOCK_REALTIME);
 }
 
@@ -25,6 +24,12 @@ static int64_t mono_ms(struct ax_clock *clock)
 {
 	(void)clock;
 	return read_clock(CLOCK_BOOTTIME);
+}
+
+static int64_t now_ms(struct ax_clock *clock)
+{
+	int64_t base_ms = ((struct ax_sys_clock *)clock)->base_ms;
+	return base_ms == 0 ? ax_sys_wall_ms() : base_ms + mono_ms(clock);
 }
 
 void ax_sys_clock_init(struct ax_sys_clock *clock)

@@ -9,6 +9,8 @@
 
 struct ax_sys_clock {
 	struct ax_clock port;
+	/* The store's clock less the monotonic one (axis.h); 0: the wall clock is the store's. */
+	_Atomic int64_t base_ms;
 };
 struct ax_sys_rand {
 	struct ax_rand port;
@@ -18,6 +20,8 @@ struct ax_sys_log {
 };
 
 void ax_sys_clock_init(struct ax_sys_clock *clock);
+/* What timers on the wall clock go by. */
+int64_t ax_sys_wall_ms(void);
 void ax_sys_rand_init(struct ax_sys_rand *rand);
 void ax_sys_log_init(struct ax_sys_log *log, enum ax_log_level level);
 

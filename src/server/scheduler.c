@@ -30,11 +30,10 @@ struct tick_errand {
 static void arm(struct ax_server *server, int64_t next_ms)
 {
 	struct ax_scheduler *s = &server->scheduler;
-	int64_t now = ax_now_ms(&server->clock.port);
-	int64_t at = now + LOOK_MS;
+	int64_t wait_ms = LOOK_MS;
 	if (next_ms > 0)
-		at = AX_MIN(at, AX_MAX(next_ms, now + 1));
-	s->armed_ms = at;
+		wait_ms = AX_MIN(wait_ms, AX_MAX(next_ms - ax_now_ms(&server->clock.port), 1));
+	int64_t at = ax_sys_wall_ms() + wait_ms;
 	struct itimerspec spec = { .it_value = { .tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000 } };
 	AX_ASSERT(timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec, NULL) == 0);
 }
@@ -58,12 +57,16 @@ static void tick_done(struct ax_errand *errand)
 	struct ax_scheduler *s = &server->scheduler;
 	s->running = false;
 	int64_t next_ms = 0;
-	if (t->status == AX_OK && errand->commit == AX_OK) {
+	bool failed = t->status != AX_OK || errand->commit != AX_OK;
+	if (!failed) {
 		server->metrics.tick_ms = ax_mono_ms(&server->clock.port);
 		next_ms = t->next_ms;
-	} else if (t->status != AX_OK) {
+	} else if (t->status != AX_OK && !s->failing) { /* said once: it is tried again every second */
 		ax_log_text(&server->log, AX_LOG_ERROR, "tick_failed", "message", t->err.msg);
 	}
+	if (s->failing && !failed)
+		ax_log_event(&server->log, AX_LOG_INFO, "ticks_again", "%s", "");
+	s->failing = failed;
 	ax_arena_done(&t->arena);
 	free(t);
 	if (s->stopped)
@@ -78,7 +81,7 @@ static void tick_done(struct ax_errand *errand)
 void ax_scheduler_look(struct ax_server *server)
 {
 	struct ax_scheduler *s = &server->scheduler;
-	if (s->stopped)
+	if (s->stopped || !ax_pulse_may_fire(server)) /* the pulse looks again when it may */
 		return;
 	if (s->running) {
 		s->again = true;

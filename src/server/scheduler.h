@@ -19,7 +19,7 @@ struct ax_scheduler {
 	bool running; /* a tick errand is on its way */
 	bool again;   /* something changed meanwhile */
 	bool stopped;
-	int64_t armed_ms;       /* the timer's instant */
+	bool failing;           /* the last tick did */
 	int64_t chores_mono_ms; /* when the hourly chores were done last */
 	int64_t zones_mono_ms;  /* when the zone files were looked at last */
 	char **rezone;          /* zones with new data whose tasks are to be looked at, NULL-terminated; NULL = none */

@@ -16,6 +16,7 @@
 #include "port/rand.h"
 #include "port/zones.h"
 #include "server/alerter.h"
+#include "server/board.h"
 #include "server/config.h"
 #include "server/dev.h"
 #include "server/hints.h"
@@ -24,6 +25,7 @@
 #include "server/metrics.h"
 #include "server/polls.h"
 #include "server/ports.h"
+#include "server/pulse.h"
 #include "server/scheduler.h"
 #include "server/threads.h"
 
@@ -46,6 +48,8 @@ struct ax_server {
 	struct ax_alerter alerter;
 	struct ax_polls polls;
 	struct ax_live live;
+	struct ax_board board;
+	struct ax_pulse pulse;
 	struct ax_login_limit *logins;
 	struct ax_dev dev;
 

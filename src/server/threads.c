@@ -17,9 +17,11 @@ enum {
 	TRIM_ERRANDS = 50, /* so many errands are worth looking for memory to give back */
 };
 
-enum ax_status ax_backend_open(
-	const struct ax_config *config, struct ax_log *log, struct ax_backend **ret, struct ax_err *err)
+enum ax_status ax_backend_open(const struct ax_config *config, struct ax_log *log, struct ax_clock *clock,
+	struct ax_backend **ret, struct ax_err *err)
 {
+	if (config->store_url[0] != '\0')
+		return ax_backend_open_mariadb(config, log, clock, ret, err);
 	return ax_backend_open_sqlite(config, log, ret, err);
 }
 
@@ -78,18 +80,24 @@ static void write_batch(struct ax_writer *w, struct ax_errand *first)
 	w->collector.hints = hints;
 	w->ctx.hold_leases_until = server->threads.hold_leases_until;
 
+	w->collector.worked = false;
+
 	enum ax_status status = ops->begin(w->thread.link, &err);
 	struct ax_errand *errands = first;
 	if (status == AX_OK) {
-		errands = run_batch(w, first);
 		int64_t start = ax_mono_ms(&server->clock.port);
+		errands = run_batch(w, first);
+		if (ops->batch_max > 1)
+			start = ax_mono_ms(&server->clock.port);
 		status = ops->commit(w->thread.link, &err);
 		ax_histogram_add(&server->metrics.commit, ax_mono_ms(&server->clock.port) - start);
 	}
 	w->collector.hints = NULL;
 	if (status == AX_OK) {
-		server->metrics.commits++;
-		server->metrics.commit_ms = ax_mono_ms(&server->clock.port);
+		if (w->collector.worked) {
+			server->metrics.commits++;
+			server->metrics.commit_ms = ax_mono_ms(&server->clock.port);
+		}
 		errands = with_hints(server, hints, errands);
 	} else {
 		/* what the batch wrote is gone, the mark of used run ids with it: it has to be raised again */
@@ -181,9 +189,24 @@ static enum ax_status open_writer(struct ax_server *server, struct ax_writer *w,
 	return AX_OK;
 }
 
-static enum ax_status recover(struct ax_server *server, struct ax_err *err)
+/* Several servers of a machine are told apart by their ports. */
+static void name_server(struct ax_server *server)
+{
+	char host[64] = "", *name = server->threads.server_name;
+	size_t size = sizeof server->threads.server_name;
+	gethostname(host, sizeof host - 1);
+	if (host[0] == '\0')
+		snprintf(host, sizeof host, "ax-server");
+	if (server->threads.backend->ops->shared)
+		snprintf(name, size, "%s:%d", host, server->port);
+	else
+		snprintf(name, size, "%s", host);
+}
+
+enum ax_status ax_threads_recover(struct ax_server *server, struct ax_err *err)
 {
 	struct ax_writer *w = &server->threads.writers[0];
+	name_server(server);
 	w->collector.hints = ax_hints_new();
 	enum ax_status status = ax_recover(&w->ctx, AX_VERSION, err);
 	ax_hints_free(w->collector.hints);
@@ -195,10 +218,10 @@ static enum ax_status recover(struct ax_server *server, struct ax_err *err)
 enum ax_status ax_threads_open(struct ax_server *server, struct ax_err *err)
 {
 	struct ax_threads *t = &server->threads;
-	char host[64] = "";
-	gethostname(host, sizeof host - 1);
-	snprintf(t->server_name, sizeof t->server_name, "%s", host[0] != '\0' ? host : "ax-server");
-	enum ax_status status = ax_backend_open(&server->config, &server->log.port, &t->backend, err);
+	enum ax_status status =
+		ax_backend_open(&server->config, &server->log.port, &server->clock.port, &t->backend, err);
+	if (status == AX_OK)
+		status = ax_pulse_open(server, err);
 	if (status != AX_OK)
 		return status;
 	int writers = t->backend->ops->writers;
@@ -206,8 +229,6 @@ enum ax_status ax_threads_open(struct ax_server *server, struct ax_err *err)
 	t->tick_lane = writers > 1 ? AX_LANE_TICK : AX_LANE_WRITE;
 	for (int i = 0; i < writers && status == AX_OK; i++)
 		status = open_writer(server, &t->writers[i], err);
-	if (status == AX_OK)
-		status = recover(server, err);
 	for (int i = 0; i < AX_READERS && status == AX_OK; i++)
 		status = link_thread(server, &t->readers[i], false, err);
 	return status;

@@ -39,8 +39,9 @@ struct ax_threads {
 	char server_name[128];
 };
 
-/* Opens the store and runs the recovery, in the calling thread. */
+/* In the calling thread: opens the store, learns its time; then the recovery. */
 AX_MUST_USE enum ax_status ax_threads_open(struct ax_server *server, struct ax_err *err);
+AX_MUST_USE enum ax_status ax_threads_recover(struct ax_server *server, struct ax_err *err);
 /* Between open and start, for the calling thread: a store to write to. */
 struct ax_store *ax_threads_store(struct ax_server *server);
 void ax_threads_start(struct ax_server *server);

@@ -104,6 +104,7 @@ static void init_parts(struct ax_server *server)
 	ax_lanes_init(&server->lanes, &server->loop);
 	ax_polls_init(server);
 	ax_live_init(server);
+	ax_board_init(&server->board);
 	watch_signal(server, &server->on_term, SIGTERM, on_stop_signal);
 	watch_signal(server, &server->on_int, SIGINT, on_stop_signal);
 	watch_signal(server, &server->on_hup, SIGHUP, on_hup);
@@ -120,10 +121,13 @@ enum ax_status ax_server_start(struct ax_server *server, const struct ax_config 
 	if (status == AX_OK)
 		status = listen_http(server, err);
 	if (status == AX_OK)
+		status = ax_threads_recover(server, err);
+	if (status == AX_OK)
 		status = ax_dev_start(server, err);
 	if (status != AX_OK)
 		return status;
 	ax_threads_start(server);
+	ax_pulse_start(server);
 	ax_alerter_start(server);
 	status = ax_scheduler_start(server, err);
 	if (status != AX_OK)
@@ -189,11 +193,13 @@ void ax_server_close(struct ax_server *server)
 		uv_run(&server->loop, UV_RUN_DEFAULT);
 	}
 	ax_alerter_close(server);
+	ax_pulse_stop(server);
 	ax_threads_stop(server);
 	ax_lanes_flush(&server->lanes); /* answers nobody waits for any more, but whose memory is to be freed */
 	ax_scheduler_close(server);
 	ax_http_server_free(server->http);
 	ax_lanes_done(&server->lanes);
+	ax_board_done(&server->board);
 	uv_walk(&server->loop, close_handle, NULL);
 	uv_run(&server->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&server->loop);

@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT / "tests/lib"))
 
 from mariadb import MariaDB, PASSWORD  # noqa: E402
 
+GUARD = [rule for rule, _ in FAULTS].index("I4.guard")
 KINDS = {"INTEGER": "BIGINT", "TEXT": "LONGTEXT", "BLOB": "LONGBLOB"}
 
 
@@ -30,6 +31,10 @@ def literal(value):
     return f"X'{data.hex()}'" if data else "''"
 
 
+def guarded(store):
+    return store.execute("SELECT 1 FROM sqlite_schema WHERE name = 'ax_task_log_terminal'").fetchone() is not None
+
+
 def carry_over(path, db, name):
     """The tables of an embedded store, with their rows and without anything else."""
     script = []
@@ -37,22 +42,21 @@ def carry_over(path, db, name):
         for (table,) in store.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'ax\\_%' ESCAPE '\\'").fetchall():
             columns = store.execute(f"PRAGMA table_info({table})").fetchall()
             script.append(f"CREATE TABLE {table} ({', '.join(f'`{c[1]}` {KINDS[c[2]]}' for c in columns)});")
+            if table == "ax_task_log" and guarded(store):
+                script.append(f"CREATE TRIGGER ax_task_log_terminal BEFORE UPDATE ON {table} FOR EACH ROW SET @ended = 1;")
             script += [f"INSERT INTO {table} VALUES ({', '.join(map(literal, row))});" for row in store.execute(f"SELECT * FROM {table}")]
     db.create_database(name)
     db.client("\n".join(script), name)
     return db.url(name)
 
 
-@pytest.mark.parametrize("n", range(0, len(FAULTS), 7))
+@pytest.mark.parametrize("n", [*range(0, len(FAULTS), 7), GUARD])
 def test_says_the_same(tmp_path, mariadb, n):
     store = make(tmp_path / "ax.db")
     store.db.executescript(FAULTS[n][1])
     path = store.done()
     url = carry_over(path, mariadb, f"fault_{n}")
     expected, found = check("--store", f"sqlite:{path}"), check("--store", url)
-    for row in expected[1]["invariants"]:
-        if row["id"] == "I4.guard":  # a trigger of the embedded store
-            row["violations"] = None
     assert FAULTS[n][0] in broken(found[1])
     assert found == expected
 

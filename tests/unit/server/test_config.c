@@ -70,6 +70,22 @@ static void test_command_line_wins(void **state)
 	assert_true(config.dev);
 }
 
+static void test_shared_store(void **state)
+{
+	(void)state;
+	struct ax_config config;
+	struct ax_err err;
+	env_name = "AX_STORE_PASSWORD_FILE";
+	env_value = "/run/secret";
+	assert_int_equal(read_words(&config, &err, "ax-server --store mysql://ax@db.internal:3307/ax"), AX_OK);
+	assert_string_equal(config.store_url, "mysql://ax@db.internal:3307/ax");
+	assert_string_equal(config.store_password_file, "/run/secret");
+	/* what was wrong is said without the password */
+	env_name = NULL;
+	assert_int_equal(read_words(&config, &err, "ax-server --store mysql://ax:geheim@db:99999/ax"), AX_INVALID);
+	assert_null(strstr(err.msg, "geheim"));
+}
+
 static void test_refusals_name_the_option(void **state)
 {
 	(void)state;
@@ -84,6 +100,10 @@ static void test_refusals_name_the_option(void **state)
 		{ "ax-server --retention-days 3651", "--retention-days" },
 		{ "ax-server --retention-days 1.5", "--retention-days" },
 		{ "ax-server --store sqlite:", "--store" },
+		{ "ax-server --store mysql://", "--store" },
+		{ "ax-server --store postgres://u:p@h/d", "--store" },
+		{ "ax-server --dev --store mysql://u:p@h/d", "--store" },
+		{ "ax-server --store-password-file f", "--store-password-file" },
 		{ "ax-server --state", "--state" },
 		{ "ax-server --alert-allow localhost", "--alert-allow" },
 		{ "ax-server --alert-allow localhost:25,:25", "--alert-allow" },
@@ -118,6 +138,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_presets),
 		cmocka_unit_test(test_command_line_wins),
+		cmocka_unit_test(test_shared_store),
 		cmocka_unit_test(test_refusals_name_the_option),
 		cmocka_unit_test(test_help_names_every_option),
 	};
