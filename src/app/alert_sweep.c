@@ -5,6 +5,7 @@
 
 #include "app/alert_rules.h"
 #include "app/alerts.h"
+#include "app/canary.h"
 #include "app/chore.h"
 #include "core/limits.h"
 
@@ -30,6 +31,9 @@ struct sweep {
 	int64_t *page,
 		*backlog; /* per group: runs that wait for too long, among those of this transaction and in all */
 	int seen;         /* runs that wait and were looked at */
+	struct {
+		int64_t task_id, version;
+	} moved; /* runs of a trial that are taken back */
 };
 
 static enum ax_status run(struct sweep *sweep, ax_tx_fn fn, struct ax_err *err)
@@ -109,6 +113,30 @@ static bool task_is_among(const struct ax_run *runs, int n, int64_t task_id)
 	return false;
 }
 
+static bool version_is_among(const struct ax_run *runs, int n, const struct ax_run *run)
+{
+	for (int i = 0; i < n; i++)
+		if (runs[i].task_id == run->task_id && runs[i].version == run->version)
+			return true;
+	return false;
+}
+
+/* Runs of a trial that nobody takes. One of each version is asked about; when it is moved, so are the others. */
+static enum ax_status look_at_trial(
+	struct sweep *sweep, struct ax_tx *tx, const struct ax_runs *waiting, int at, struct ax_err *err)
+{
+	const struct ax_run *run = &waiting->at[at];
+	bool same = sweep->moved.task_id == run->task_id && sweep->moved.version == run->version, moved = false;
+	if (run->hold != AX_HOLD_NONE || (!same && version_is_among(waiting->at, at, run)))
+		return AX_OK;
+	enum ax_status status = ax_canary_look(sweep->ctx, tx, run, sweep->now, &moved, err);
+	if (moved) {
+		sweep->moved.task_id = run->task_id;
+		sweep->moved.version = run->version;
+	}
+	return status;
+}
+
 static enum ax_status look_at_waiting(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct sweep *sweep = arg;
@@ -126,6 +154,8 @@ static enum ax_status look_at_waiting(struct ax_tx *tx, void *arg, struct ax_err
 			sweep->page[g]++;
 		if (!task_is_among(waiting.at, i, run->task_id))
 			status = judge_wait(sweep, tx, &sweep->groups.at[g], run, err);
+		if (status == AX_OK)
+			status = look_at_trial(sweep, tx, &waiting, i, err);
 	}
 	if (status != AX_OK)
 		return status;

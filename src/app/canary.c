@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "app/claim.h"
 #include "app/task_check.h"
 #include "core/duration.h"
+#include "core/limits.h"
 
 /* The version row of the task as it is. */
 static enum ax_status append_version(struct ax_tx *tx, const struct ax_task *task, const struct ax_task_def *def,
@@ -246,4 +248,70 @@ enum ax_status ax_canary_ended(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_t
 		return tx->ops->canary_put(tx, &canary, err);
 	status = end(ctx, tx, task, &canary, verdict, "rule", now, err);
 	return status == AX_OK ? note_verdict(ctx, tx, &canary, now, err) : status;
+}
+
+static enum ax_status wait_in_vain(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, struct ax_canary *canary,
+	const struct ax_run *run, int64_t now, struct ax_err *err)
+{
+	struct ax_claim_view view = { .tx = tx, .now = now };
+	struct ax_claim_facts facts;
+	if (!canary->automatic || now - run->ready_time < AX_CANARY_WAIT_MS)
+		return AX_OK;
+	enum ax_status status = ax_claim_facts_read(&view, run, &facts, err);
+	if (status != AX_OK || facts.offering > 0)
+		return status;
+	canary->reason = ax_sprintf(ctx->arena,
+		"no worker offers executor %s: run %" PRId64 " has waited for one for %d minutes", run->executor_key,
+		run->gid, AX_CANARY_WAIT_MS / 60000);
+	status = end(ctx, tx, task, canary, AX_CANARY_ROLLED_BACK, "rule", now, err);
+	return status == AX_OK ? note_verdict(ctx, tx, canary, now, err) : status;
+}
+
+static enum ax_status move_run(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_run *run, struct ax_err *err)
+{
+	run->version = task->version;
+	run->executor_key = task->def.executor_key;
+	ctx->notify->ops->run_changed(ctx->notify, run);
+	ctx->notify->ops->group_ready(ctx->notify, run->group_key);
+	return tx->ops->run_update(tx, run, run->rev, err);
+}
+
+/* A run and its shards execute one version. */
+static enum ax_status move_whole(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t gid,
+	bool *ret_moved, struct ax_err *err)
+{
+	struct ax_run whole;
+	struct ax_runs shards = { 0 };
+	bool begun = false;
+	enum ax_status status = tx->ops->run_get(tx, gid, true, &whole, err);
+	if (status == AX_OK && ax_run_is_parent(&whole))
+		status = tx->ops->shards(tx, gid, false, 0, INT32_MAX, &shards, err);
+	for (int i = 0; i < shards.n; i++)
+		begun = begun || shards.at[i].fence > 0 || ax_run_is_terminal(shards.at[i].status);
+	if (status != AX_OK || begun || whole.fence > 0 || ax_run_is_terminal(whole.status))
+		return status;
+	*ret_moved = true;
+	status = move_run(ctx, tx, task, &whole, err);
+	for (int i = 0; status == AX_OK && i < shards.n; i++)
+		status = move_run(ctx, tx, task, &shards.at[i], err);
+	return status;
+}
+
+enum ax_status ax_canary_look(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, int64_t now,
+	bool *ret_moved, struct ax_err *err)
+{
+	struct ax_task task;
+	struct ax_canary canary;
+	*ret_moved = false;
+	enum ax_status status = tx->ops->task_get(tx, run->task_id, true, &task, err);
+	if (status == AX_OK && task.version != run->version)
+		status = tx->ops->canary_get(tx, run->task_id, &canary, err);
+	if (status != AX_OK || task.version == run->version || canary.version != run->version)
+		return status == AX_NOT_FOUND ? AX_OK : status;
+	if (canary.state == AX_CANARY_RUNNING)
+		status = wait_in_vain(ctx, tx, &task, &canary, run, now, err);
+	if (status == AX_OK && canary.state == AX_CANARY_ROLLED_BACK)
+		status = move_whole(ctx, tx, &task, run->parent != 0 ? run->parent : run->gid, ret_moved, err);
+	return status;
 }

@@ -30,4 +30,10 @@ enum ax_status ax_canary_choose(struct ax_tx *tx, const struct ax_task *task, st
 enum ax_status ax_canary_ended(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, const struct ax_run *run,
 	int64_t now, struct ax_err *err);
 
+/* A run that was never given out waits. If it was made for a trial whose executor no worker has offered since, and the
+ * rule decides, the trial is rolled back after AX_CANARY_WAIT_MS; and when the trial was rolled back, the run executes
+ * what the task is now, with its shards or siblings as long as none of them was given out. */
+enum ax_status ax_canary_look(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, int64_t now,
+	bool *ret_moved, struct ax_err *err);
+
 #endif

@@ -36,12 +36,6 @@ enum ax_status ax_chain_judge(struct ax_ctx *ctx, struct ax_tx *tx, const struct
 enum ax_status ax_chain_judge_again(struct ax_tx *tx, const struct ax_task *task, const struct ax_run *join,
 	struct ax_link *ret, struct ax_err *err);
 
-/* Does the run wait for upstreams? */
-static inline bool ax_run_is_joining(const struct ax_run *run)
-{
-	return run->status == AX_RUN_PENDING && run->kind == AX_KIND_CHAIN;
-}
-
 /* What a run is told of a run that it follows. */
 struct ax_told {
 	int64_t task_id;

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "app/chain.h"
 #include "app/run_def.h"
 #include "app/worker_seen.h"
 #include "core/limits.h"

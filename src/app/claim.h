@@ -41,6 +41,12 @@ enum ax_status ax_claim_facts_read(struct ax_claim_view *view, const struct ax_r
 
 bool ax_claim_lane_has_room(const struct ax_claim_facts *facts, const struct ax_run *run);
 
+/* Does the run wait for upstreams? */
+static inline bool ax_run_is_joining(const struct ax_run *run)
+{
+	return run->status == AX_RUN_PENDING && run->kind == AX_KIND_CHAIN;
+}
+
 /* Why a WAITING run waits: overlap, task_paused, spread, group_paused, worker, tags, quota, backlog, lane, route,
  * claim; the first that holds. Why a RUNNING parent has no shard at work: the same of its first. A join: upstreams.
  * NULL for others. app/why.h says it in sentences. */

@@ -7,6 +7,7 @@
 #include "app/birth.h"
 #include "app/chain.h"
 #include "app/change.h"
+#include "app/claim.h"
 
 static const char *still_live(struct ax_ctx *ctx, const struct ax_run *run)
 {

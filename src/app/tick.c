@@ -10,6 +10,7 @@
 #include "app/chain.h"
 #include "app/change.h"
 #include "app/chore.h"
+#include "app/claim.h"
 #include "app/failures.h"
 #include "app/fire.h"
 #include "app/schedule_next.h"

@@ -143,6 +143,28 @@ static void part(struct ax_why_case *c)
 				ax_run_is_pinned(run) ? run->worker : "", ax_run_is_pinned(run) ? " alone" : ""));
 }
 
+/* A run that takes part in a trial executes another definition than the task's. */
+static void trial(struct ax_why_case *c)
+{
+	const struct ax_run *run = c->run;
+	struct ax_canary canary;
+	if (!c->has_task || run->version == c->task.version)
+		return;
+	enum ax_status status = c->tx->ops->canary_get(c->tx, run->task_id, &canary, c->err);
+	c->status = status == AX_NOT_FOUND ? AX_OK : status;
+	if (status != AX_OK || canary.version != run->version)
+		return;
+	const char *since = ax_why_at(c, canary.start_time);
+	ax_why_add(c, canary.start_time, AX_WHY_INFO, "trial",
+		canary.state == AX_CANARY_RUNNING
+			? AX_SAY(c, "It executes version %" PRId64 " of the task, on trial since %s (executor %s).",
+				  run->version, since, run->executor_key)
+			: AX_SAY(c,
+				  "It executes version %" PRId64 " of the task, which was on trial from %s until %s"
+				  "%s.",
+				  run->version, since, ax_why_at(c, canary.end_time), ax_why_quote(c, canary.reason)));
+}
+
 /* --- attempts ----------------------------------------------------------------------------------------------------- */
 
 struct tally {
@@ -525,8 +547,8 @@ static void reruns(struct ax_why_case *c)
 enum ax_status ax_why_run(
 	struct ax_tx *tx, struct ax_zones *zones, int64_t gid, int64_t now, struct ax_why *ret, struct ax_err *err)
 {
-	static void (*const chain[])(struct ax_why_case *) = { origin, part, covers, made, attempts, ax_why_state,
-		failure_group, one_fire, reruns };
+	static void (*const chain[])(struct ax_why_case *) = { origin, part, trial, covers, made, attempts,
+		ax_why_state, failure_group, one_fire, reruns };
 	struct ax_run run;
 	struct ax_why why = { 0 };
 	struct ax_why_case c = { .tx = tx, .zones = zones, .now = now, .why = &why, .err = err, .run = &run };

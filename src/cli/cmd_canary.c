@@ -30,6 +30,8 @@ static int call(struct ax_ctl *ctl, const char *method, const char *tail, const 
 	int code = ax_client_call(&ctl->client, method, path, body, &canary);
 	if (code == AX_EXIT_OK)
 		ax_report_object(ctl, canary);
+	if (code == AX_EXIT_OK)
+		ax_report_warnings(ctl, canary);
 	json_decref(canary);
 	return code;
 }

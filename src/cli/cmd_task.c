@@ -327,17 +327,6 @@ static int create_many(struct ax_ctl *ctl, json_t *tasks)
 	return AX_EXIT_OK;
 }
 
-static void print_warnings(struct ax_ctl *ctl, const json_t *task)
-{
-	size_t i;
-	const json_t *warning;
-	json_array_foreach(json_object_get(task, "warnings"), i, warning)
-	{
-		if (json_is_string(warning) && !ctl->json)
-			ax_print_field(stdout, "  warning:", json_string_value(warning));
-	}
-}
-
 /* "created 17 default/nightly: at 02:30 every day, next 2026-…Z" */
 static int report_task(struct ax_ctl *ctl, const char *what, const json_t *task)
 {
@@ -355,7 +344,7 @@ static int report_task(struct ax_ctl *ctl, const char *what, const json_t *task)
 		&line);
 	puts(line.data);
 	ax_buf_done(&line);
-	print_warnings(ctl, task);
+	ax_report_warnings(ctl, task);
 	return AX_EXIT_OK;
 }
 
@@ -601,7 +590,7 @@ static int next(struct ax_ctl *ctl)
 		if (jitter)
 			ax_print_field(
 				stdout, "jitter", ax_print_duration(&ctl->arena, ax_json_int(answer, "jitter_ms")));
-		print_warnings(ctl, answer);
+		ax_report_warnings(ctl, answer);
 		size_t i;
 		const json_t *fire;
 		json_array_foreach(json_object_get(answer, "fires"), i, fire)

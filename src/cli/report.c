@@ -76,3 +76,14 @@ int ax_report_run(struct ax_ctl *ctl, const json_t *run, int64_t wait_ms)
 	json_decref(ended);
 	return code;
 }
+
+void ax_report_warnings(struct ax_ctl *ctl, const json_t *answer)
+{
+	size_t i;
+	const json_t *warning;
+	json_array_foreach(json_object_get(answer, "warnings"), i, warning)
+	{
+		if (!ctl->json)
+			ax_print_field(stdout, "  warning:", ax_json_text(&ctl->arena, warning, "text"));
+	}
+}

@@ -18,4 +18,7 @@ int ax_report_run(struct ax_ctl *ctl, const json_t *run, int64_t wait_ms);
 /* "run 123 of default/nightly: FAILED (exit): sentence" */
 void ax_report_run_line(struct ax_ctl *ctl, const json_t *run);
 
+/* The warnings of an answer, one a line; nothing with --json, which shows them anyway. */
+void ax_report_warnings(struct ax_ctl *ctl, const json_t *answer);
+
 #endif

@@ -27,6 +27,7 @@ enum {
 	AX_SHARDS_STEP = 2000,         /* shards that one transaction makes, unless its first fire needs more */
 	AX_SPREAD_LOOK_MS = 5000,      /* how often a broadcast without workers looks for some */
 	AX_ALERT_CALM_MS = 600000,     /* nothing of the kind for that long: what comes and goes is over */
+	AX_CANARY_WAIT_MS = 3600000,   /* how long a run of a trial waits for a worker with its executor */
 	AX_ROUTE_WAIT_MS = 5000,       /* how long a run waits for the worker that its route wants */
 	AX_BACKLOG_FACTOR = 3,         /* a worker holds at most pool_size × this */
 

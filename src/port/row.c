@@ -80,8 +80,8 @@ ROW(ax_epoch_row, "ax_schedule_epoch", epoch_fields);
 
 #define TYPE ax_run
 static const struct ax_field run_fields[] = { FIX(gid), FIX(task_id), FIX(kind), FIX(fire_key), FIX(shard),
-	COL(shard_total), FIX(spread), FIX(parent), FIX(failed_only), FIX(group_key), FIX(executor_key), COL(status),
-	COL(reason), COL(rev), FIX(version), FIX(batch), COL(blocked_by), FIX(trigger_time), FIX(create_time),
+	COL(shard_total), FIX(spread), FIX(parent), FIX(failed_only), FIX(group_key), COL(executor_key), COL(status),
+	COL(reason), COL(rev), COL(version), FIX(batch), COL(blocked_by), FIX(trigger_time), FIX(create_time),
 	COL(dispatch_time), COL(start_time), COL(heartbeat_time), COL(end_time), COL(deadline_time), COL(limit_time),
 	FIX(rank), FIX(priority), COL(hold), COL(fence), COL(retry_times), COL(lost_times), COL(bounce_times),
 	COL(accepted), COL(worker), COL(incarnation), COL(cancel), COL(ended_by_worker), COL(result_code),

@@ -6,6 +6,7 @@
 #include "core/duration.h"
 #include "core/limits.h"
 #include "server/handlers.h"
+#include "server/render.h"
 #include "server/task_read.h"
 
 static void render_arm(struct ax_json *json, const char *key, int64_t version, int64_t succeeded, int64_t failed,
@@ -23,8 +24,27 @@ static void render_arm(struct ax_json *json, const char *key, int64_t version, i
 	ax_json_obj_end(json);
 }
 
-static void render_canary(struct ax_json *json, const struct ax_canary *canary)
+/* While it runs, what is to be said of the definition on trial: nobody may offer what it needs. */
+static enum ax_status render_trial_warnings(struct ax_call *c, const struct ax_canary *canary, struct ax_err *err)
 {
+	struct ax_task_version trial;
+	struct ax_offers offers;
+	if (canary->state != AX_CANARY_RUNNING) {
+		ax_json_arr(&c->json, "warnings");
+		ax_json_arr_end(&c->json);
+		return AX_OK;
+	}
+	enum ax_status status = c->tx->ops->task_version_get(c->tx, canary->task_id, canary->version, &trial, err);
+	if (status == AX_OK)
+		status = ax_offers_read(c, &offers, err);
+	if (status == AX_OK)
+		ax_render_warnings(c, &trial.def, NULL, &offers);
+	return status;
+}
+
+static enum ax_status render_canary(struct ax_call *c, const struct ax_canary *canary, struct ax_err *err)
+{
+	struct ax_json *json = &c->json;
 	static const char *const states[] = { "running", "promoted", "rolled_back" };
 	ax_json_obj(json, NULL);
 	ax_json_id(json, "task_id", canary->task_id);
@@ -42,13 +62,17 @@ static void render_canary(struct ax_json *json, const struct ax_canary *canary)
 	ax_json_str(json, "started_by", canary->started_by);
 	ax_json_word(json, "ended_by", canary->ended_by);
 	ax_json_word(json, "reason", canary->reason);
+	enum ax_status status = render_trial_warnings(c, canary, err);
 	ax_json_obj_end(json);
+	return status;
 }
 
 static enum ax_status answer(
 	struct ax_call *c, const char *action, const struct ax_canary *canary, const char *reason, struct ax_err *err)
 {
-	render_canary(&c->json, canary);
+	enum ax_status status = render_canary(c, canary, err);
+	if (status != AX_OK)
+		return status;
 	return ax_call_audit(c, action, ax_sprintf(&c->arena, "task:%" PRId64, canary->task_id), "",
 		ax_sprintf(&c->arena, "{\"version\":%" PRId64 ",\"percent\":%" PRId64 "}", canary->version,
 			canary->percent),
@@ -69,9 +93,7 @@ enum ax_status ax_get_canary(struct ax_call *c, struct ax_err *err)
 {
 	struct ax_canary canary;
 	enum ax_status status = find_canary(c, &canary, err);
-	if (status == AX_OK)
-		render_canary(&c->json, &canary);
-	return status;
+	return status == AX_OK ? render_canary(c, &canary, err) : status;
 }
 
 static enum ax_status read_trial(struct ax_call *c, json_t *change, struct ax_task_def *def, struct ax_err *err)

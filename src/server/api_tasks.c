@@ -482,17 +482,7 @@ static enum ax_status answer_preview(
 	ax_json_obj(json, NULL);
 	ax_json_str(json, "words", text.data != NULL ? text.data : "");
 	ax_json_arr(json, "warnings");
-	unsigned warnings = ax_schedule_warnings(&rule.schedule);
-	for (unsigned bit = 1; bit <= AX_WARN_INTERVAL_HOURS; bit <<= 1) {
-		if ((warnings & bit) == 0)
-			continue;
-		ax_buf_clear(&text);
-		ax_schedule_warning_text(&rule.schedule, (enum ax_schedule_warning)bit, &text);
-		ax_json_obj(json, NULL);
-		ax_json_str(json, "code", ax_schedule_warning_code((enum ax_schedule_warning)bit));
-		ax_json_str(json, "text", text.data);
-		ax_json_obj_end(json);
-	}
+	ax_render_schedule_warnings(c, &rule.schedule);
 	ax_json_arr_end(json);
 	ax_buf_done(&text);
 	ax_json_word(json, "calendar", task->def.calendar);

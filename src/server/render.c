@@ -10,6 +10,7 @@
 #include "core/limits.h"
 #include "core/schedule_text.h"
 #include "core/task_def.h"
+#include "core/task_idle.h"
 #include "server/server.h"
 
 const char *const ax_kind_words[] = { "schedule", "miss", "delay", "event", "manual", "chain", NULL };
@@ -94,9 +95,25 @@ static bool serves(const struct ax_offers *offers, const struct ax_worker *worke
 	return false;
 }
 
-/* What no worker has that the task needs; NULL = one has all. */
-static const char *find_lack(struct ax_arena *arena, const struct ax_offers *offers, const struct ax_task_def *def)
+/* Opens a warning up to its parameters. */
+static void begin_warning(struct ax_json *json, const char *code, const char *text)
 {
+	ax_json_obj(json, NULL);
+	ax_json_str(json, "code", code);
+	ax_json_str(json, "text", text);
+	ax_json_obj(json, "params");
+}
+
+static void end_warning(struct ax_json *json)
+{
+	ax_json_obj_end(json);
+	ax_json_obj_end(json);
+}
+
+/* What no worker has that the task needs. */
+static void warn_of_workers(struct ax_call *c, const struct ax_task_def *def, const struct ax_offers *offers)
+{
+	struct ax_json *json = &c->json;
 	bool offered = false;
 	for (int i = 0; i < offers->workers.n; i++) {
 		const struct ax_worker *worker = &offers->workers.at[i];
@@ -106,18 +123,62 @@ static const char *find_lack(struct ax_arena *arena, const struct ax_offers *off
 			continue;
 		offered = true;
 		if (ax_worker_suits(worker, def->executor_key, ax_route_demand(def)))
-			return NULL;
+			return;
 	}
-	if (!offered)
-		return ax_sprintf(
-			arena, "no worker offers executor `%s` in group `%s`", def->executor_key, def->group_key);
-	return ax_sprintf(arena, "no worker that offers executor `%s` in group `%s` has the tags %s", def->executor_key,
-		def->group_key, def->route_tags);
+	begin_warning(json, offered ? "no_worker_tags" : "no_worker",
+		ax_sprintf(&c->arena,
+			offered ? "no worker that offers executor `%s` in group `%s` has the tags %s"
+				: "no worker offers executor `%s` in group `%s`",
+			def->executor_key, def->group_key, def->route_tags));
+	ax_json_str(json, "executor", def->executor_key);
+	ax_json_str(json, "group", def->group_key);
+	if (offered)
+		ax_json_str(json, "tags", def->route_tags);
+	end_warning(json);
+}
+
+static void warn_of_idle_fields(struct ax_call *c, const struct ax_task_def *def)
+{
+	struct ax_idle idle[AX_IDLE_MAX];
+	int n = ax_def_idle(def, idle);
+	for (int i = 0; i < n; i++) {
+		begin_warning(&c->json, "idle_field",
+			ax_sprintf(&c->arena, "`%s` does nothing here: it needs %s", idle[i].field, idle[i].needs));
+		ax_json_str(&c->json, "field", idle[i].field);
+		ax_json_str(&c->json, "needs", idle[i].needs);
+		end_warning(&c->json);
+	}
+}
+
+void ax_render_schedule_warnings(struct ax_call *c, const struct ax_schedule *schedule)
+{
+	struct ax_buf text;
+	unsigned warnings = ax_schedule_warnings(schedule);
+	ax_buf_init(&text, 4096);
+	for (unsigned bit = 1; bit <= AX_WARN_INTERVAL_HOURS; bit <<= 1) {
+		if ((warnings & bit) == 0)
+			continue;
+		ax_buf_clear(&text);
+		ax_schedule_warning_text(schedule, (enum ax_schedule_warning)bit, &text);
+		begin_warning(&c->json, ax_schedule_warning_code((enum ax_schedule_warning)bit), text.data);
+		end_warning(&c->json);
+	}
+	ax_buf_done(&text);
+}
+
+void ax_render_warnings(struct ax_call *c, const struct ax_task_def *def, const struct ax_schedule *schedule,
+	const struct ax_offers *offers)
+{
+	ax_json_arr(&c->json, "warnings");
+	warn_of_workers(c, def, offers);
+	warn_of_idle_fields(c, def);
+	if (schedule != NULL)
+		ax_render_schedule_warnings(c, schedule);
+	ax_json_arr_end(&c->json);
 }
 
 static void render_schedule(struct ax_call *c, const struct ax_task_def *def, const struct ax_offers *offers)
 {
-	struct ax_json *json = &c->json;
 	struct ax_schedule schedule;
 	struct ax_err err;
 	bool scheduled = ax_def_has_schedule(def) &&
@@ -127,21 +188,9 @@ static void render_schedule(struct ax_call *c, const struct ax_task_def *def, co
 	ax_buf_init(&text, 4096);
 	if (scheduled)
 		ax_schedule_describe(&schedule, &text);
-	ax_json_word(json, "schedule_text", text.data);
-	ax_json_arr(json, "warnings");
-	const char *lack = find_lack(&c->arena, offers, def);
-	if (lack != NULL)
-		ax_json_str(json, NULL, lack);
-	unsigned warnings = scheduled ? ax_schedule_warnings(&schedule) : 0;
-	for (unsigned bit = 1; bit <= AX_WARN_INTERVAL_HOURS; bit <<= 1) {
-		if ((warnings & bit) == 0)
-			continue;
-		ax_buf_clear(&text);
-		ax_schedule_warning_text(&schedule, (enum ax_schedule_warning)bit, &text);
-		ax_json_str(json, NULL, text.data);
-	}
-	ax_json_arr_end(json);
+	ax_json_word(&c->json, "schedule_text", text.data);
 	ax_buf_done(&text);
+	ax_render_warnings(c, def, scheduled ? &schedule : NULL, offers);
 }
 
 /* What the task's runs took of late, and the lane that a run made now goes to. */

@@ -5,6 +5,7 @@
 
 #include "app/chain.h"
 #include "base/json_write.h"
+#include "core/schedule.h"
 #include "port/store.h"
 #include "server/call.h"
 
@@ -25,6 +26,13 @@ void ax_render_def(struct ax_json *json, const struct ax_task_def *def);
 /* "last_run". */
 void ax_render_last_run(struct ax_json *json, const struct ax_task *task);
 void ax_render_task(struct ax_call *c, const char *key, const struct ax_task *task, const struct ax_offers *offers);
+
+/* "warnings" of a definition that may be saved all the same: `code`, `text`, and what the text names. `schedule` may be
+ * NULL. */
+void ax_render_warnings(struct ax_call *c, const struct ax_task_def *def, const struct ax_schedule *schedule,
+	const struct ax_offers *offers);
+/* Those of the schedule alone, as items of an open array. */
+void ax_render_schedule_warnings(struct ax_call *c, const struct ax_schedule *schedule);
 
 /* Members of a run inside an open object (see ax_render_run); waiting_for is looked up. */
 AX_MUST_USE enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run, struct ax_err *err);

@@ -35,7 +35,7 @@ def verdict(admin, run):
 def test_only_workers_with_the_tags_get_it(admin, workers, make_task):
     (a, b, c), make = workers
     task = make_task(route_tags={"zone": "b"}, overlap="allow", overlap_max=9)
-    assert any("has the tags" in warning for warning in task["warnings"])
+    assert any("has the tags" in warning["text"] for warning in task["warnings"])
     run = trigger(admin, task)
     assert a.poll(5, 100)["runs"] == []
     word, answer = verdict(admin, run)

@@ -39,7 +39,9 @@ def test_every_field_is_kept(admin, unique):
     for name, value in fields.items():
         assert task[name] == value, name
     assert task["next_trigger_time"] is None
-    assert "no worker offers executor `report.daily` in group `default`" in task["warnings"]
+    assert "no worker offers executor `report.daily` in group `default`" in [warning["text"] for warning in task["warnings"]]
+    assert {warning["params"].get("field") for warning in task["warnings"]} - {None} == {
+        "retry_backoff", "retry_delay_seconds", "retry_cap_seconds", "retry_delays", "retry_jitter_percent", "retry_on", "lost_limit"}
 
 
 BAD = [

@@ -7,7 +7,7 @@ TASK = {"id": "17", "group_key": "default", "task_name": "nightly", "task_type":
         "cron_expr": "30 2 * * *", "dialect": None, "time_zone": "Europe/Berlin", "executor_key": "exec",
         "biz_param": {"argv": ["/opt/report"]}, "timeout_seconds": 60, "retry_count": 3, "priority": 5, "version": 3,
         "next_trigger_time": 1764465000000, "last_run": {"gid": "123", "status": "SUCCESS"}, "exhausted": False,
-        "schedule_text": "at 02:30 every day", "warnings": ["no worker offers executor `exec`"]}
+        "schedule_text": "at 02:30 every day", "warnings": [{"code": "no_worker", "text": "no worker offers executor `exec`", "params": {}}]}
 RUN = {"gid": "900719925474099301", "task_id": "17", "task_name": "nightly", "group_key": "default", "kind": "manual",
        "status": "WAITING", "reason": None, "waiting_for": "claim", "attempt": 0}
 
@@ -187,7 +187,7 @@ def test_trigger_waits_no_longer_than_asked(server, axctl):
 
 def test_next_and_versions(server, axctl):
     server.on("GET", "/tasks/17", TASK)
-    server.on("GET", "/tasks/17/next", {"words": "at 02:30 every day", "warnings": ["think twice"], "fires": [
+    server.on("GET", "/tasks/17/next", {"words": "at 02:30 every day", "warnings": [{"code": "days_or", "text": "think twice", "params": {}}], "fires": [
         {"time": 1774746000000, "local": "2026-03-29T03:00:00+02:00", "offset_seconds": 7200, "abbreviation": "CEST",
          "note": {"code": "gap_moved", "text": "02:30 does not exist on this day"}},
         {"time": 1774830600000, "local": "2026-03-30T02:30:00+02:00", "abbreviation": "CEST", "note": None}]})

@@ -107,7 +107,11 @@ export interface Task extends TaskDefinition {
 }
 
 /** A warning is a sentence, or a code with its English sentence. */
-export type Warning = string | { code: string; text: string }
+export interface Warning {
+	code: string
+	text: string
+	params: Record<string, string>
+}
 
 export interface Fire {
 	/** The schedule's own instant; with jitter the run is due at `due_time`. */
@@ -370,6 +374,7 @@ export interface Canary {
 	started_by: string
 	ended_by: string | null
 	reason: string | null
+	warnings: Warning[]
 }
 
 export const ALERT_RULES = ['failed', 'missed', 'late', 'late_finish', 'stalled', 'absence', 'backlog', 'worker_lost', 'failure_group'] as const

@@ -50,7 +50,7 @@ export function t(key: Key, params?: Params): string {
 }
 
 /** The text of a key that is put together from a word of the server's; the word itself when it is new to us. */
-export function tWord(prefix: string, word: string): string {
+export function tWord(prefix: string, word: string, params?: Params): string {
 	const text = catalogue.value[`${prefix}.${word}` as Key]
-	return text === undefined ? word : fill(text)
+	return text === undefined ? word : fill(text, params)
 }

@@ -7,6 +7,8 @@
 #include "app/canary.h"
 #include "app/tasks.h"
 #include "core/task_def.h"
+#include "port/mem_store.h"
+#include "port/row.h"
 
 static struct ax_canary start(struct world *w, int64_t id, int64_t percent, bool automatic)
 {
@@ -116,6 +118,74 @@ static void test_a_person_decides_when_the_rule_does_not(void **state)
 	assert_int_equal(task_row(w, id).canary_version, 0);
 }
 
+static void start_elsewhere(struct world *w, int64_t id, bool automatic)
+{
+	struct ax_task task = task_row(w, id);
+	struct ax_task_def trial = task.def;
+	trial.executor_key = "nobody";
+	struct ax_canary ask = { .task_id = id,
+		.base_version = task.version,
+		.percent = 100,
+		.automatic = automatic,
+		.min_runs = 3,
+		.max_failure_points = 10 },
+			 canary;
+	assert_int_equal(ax_canary_begin(&w->ctx, &ask, &trial, "anna", &canary, NULL), AX_OK);
+}
+
+static void wait_minutes(struct world *w, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		go(w, 60000);
+		register_worker(w, "w1", "i1", 10);
+	}
+}
+
+static void test_a_trial_that_nobody_takes_is_rolled_back_and_its_runs_go_on(void **state)
+{
+	struct world *w = *state;
+	struct ax_order order;
+	int64_t id = begin(w);
+	start_elsewhere(w, id, true);
+	wait_minutes(w, 60);
+	assert_int_equal(task_row(w, id).canary_version, 2);
+	assert_int_equal(poll(w, "w1", "i1", 1, &order, NULL), 0);
+	wait_minutes(w, 2);
+	struct ax_task task = task_row(w, id);
+	assert_int_equal(task.canary_version, 0);
+	assert_int_equal(task.version, 3);
+	struct ax_canary canary = *(const struct ax_canary *)ax_mem_store_at(w->mem, &ax_canary_row, 0);
+	assert_string_equal(canary.ended_by, "rule");
+	assert_non_null(strstr(canary.reason, "no worker offers executor nobody"));
+	assert_int_equal(poll(w, "w1", "i1", 1, &order, NULL), 1);
+	assert_int_equal(order.run.version, 3);
+	assert_string_equal(order.run.executor_key, "exec");
+}
+
+static void shards_no_retries(struct ax_task_def *def)
+{
+	def->shard_count = 3;
+}
+
+static void test_runs_of_a_trial_that_a_person_rolled_back_go_on(void **state)
+{
+	struct world *w = *state;
+	struct ax_order orders[4];
+	struct ax_canary canary;
+	register_worker(w, "w1", "i1", 10);
+	int64_t id = make_task(w, "0 * * * *", shards_no_retries);
+	start_elsewhere(w, id, false);
+	wait_minutes(w, 200); /* nobody decides */
+	assert_int_equal(poll(w, "w1", "i1", 4, orders, NULL), 0);
+	assert_int_equal(ax_canary_decide(&w->ctx, id, AX_CANARY_ROLLED_BACK, "wrong", "anna", &canary, NULL), AX_OK);
+	wait_minutes(w, 1);
+	assert_int_equal(poll(w, "w1", "i1", 4, orders, NULL), 3);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(orders[i].run.version, 3);
+		assert_int_equal(run_row(w, orders[i].run.parent).version, 3);
+	}
+}
+
 static void test_the_schedule_is_not_part_of_it(void **state)
 {
 	struct world *w = *state;
@@ -140,6 +210,8 @@ int main(void)
 		TEST(test_while_it_runs_the_task_is_not_edited),
 		TEST(test_a_person_decides_when_the_rule_does_not),
 		TEST(test_the_schedule_is_not_part_of_it),
+		TEST(test_a_trial_that_nobody_takes_is_rolled_back_and_its_runs_go_on),
+		TEST(test_runs_of_a_trial_that_a_person_rolled_back_go_on),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
