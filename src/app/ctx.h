@@ -44,6 +44,9 @@ struct ax_ctx {
 	int64_t stuck_seen_ms;  /* when the rare sweep was made last */
 	int64_t folded_ms;      /* when no failure was left to be counted into its group, last */
 	int64_t alerts_seen_ms; /* when alerts that only time shows were looked for last */
+	/* A due queue leads: what comes due is taken from the store only when it is late by so much. 0 = none does. */
+	int64_t queue_leads_ms;
+	bool found_late; /* by this tick, although a queue leads */
 	/* Shards that this transaction may still make; those of further fires are left to the next look. Only a
 	 * measure against long transactions: set anew before each, and never wrong. */
 	int64_t shards_left;

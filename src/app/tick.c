@@ -33,24 +33,31 @@ struct pass {
 	struct ax_ctx *ctx;
 	int64_t now;
 	int taken; /* rows this transaction took: a full batch means there may be more */
+	bool more; /* a batch was full to the end */
 	chore_fn chore;
 	const char *chore_name; /* NULL = every server does it, each for the rows that it gets */
 };
+
+enum ax_status ax_tick_task(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err)
+{
+	struct ax_err why = { 0 };
+	enum ax_status status = ax_fire_due(ctx, tx, task, now, &why);
+	if (status == AX_INVALID || status == AX_NEVER)
+		return ax_schedule_park(ctx, tx, task, &why, now, err);
+	if (status != AX_OK && err != NULL)
+		*err = why;
+	return status;
+}
 
 static enum ax_status fire_tasks(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
 	struct ax_tasks due;
-	enum ax_status status = tx->ops->tasks_due(tx, pass->now, AX_BATCH, &due, err);
+	enum ax_status status = tx->ops->tasks_due(tx, pass->now - pass->ctx->queue_leads_ms, AX_BATCH, &due, err);
 	pass->taken = status == AX_OK ? due.n : 0;
-	for (int i = 0; status == AX_OK && i < due.n; i++) {
-		struct ax_err why = { 0 };
-		status = ax_fire_due(pass->ctx, tx, &due.at[i], pass->now, &why);
-		if (status == AX_INVALID || status == AX_NEVER)
-			status = ax_schedule_park(pass->ctx, tx, &due.at[i], &why, pass->now, err);
-		else if (status != AX_OK && err != NULL)
-			*err = why;
-	}
+	pass->ctx->found_late |= pass->taken > 0;
+	for (int i = 0; status == AX_OK && i < due.n; i++)
+		status = ax_tick_task(pass->ctx, tx, &due.at[i], pass->now, err);
 	return status;
 }
 
@@ -72,8 +79,7 @@ static enum ax_status end_attempt(
 	return ax_change_lost(ctx, tx, run, "lost", now, err);
 }
 
-static enum ax_status sweep_run(
-	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, int64_t now, struct ax_err *err)
+enum ax_status ax_tick_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, int64_t now, struct ax_err *err)
 {
 	static const struct ax_change due = { .event = AX_EV_DUE, .reason = "" };
 	if (run->status == AX_RUN_WAITING)
@@ -95,7 +101,8 @@ static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err
 {
 	struct pass *pass = arg;
 	struct ax_runs overdue;
-	enum ax_status status = tx->ops->runs_overdue(tx, pass->now, pass->now, AX_BATCH, &overdue, err);
+	enum ax_status status =
+		tx->ops->runs_overdue(tx, pass->now, pass->now - pass->ctx->queue_leads_ms, AX_BATCH, &overdue, err);
 	pass->taken = status == AX_OK ? overdue.n : 0;
 	for (int i = 0; status == AX_OK && i < overdue.n; i++) {
 		struct ax_run *run = &overdue.at[i];
@@ -104,7 +111,7 @@ static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err
 		bool due =
 			!ax_run_is_terminal(run->status) && run->deadline_time != 0 && run->deadline_time <= pass->now;
 		if (status == AX_OK && due)
-			status = sweep_run(pass->ctx, tx, run, pass->now, err);
+			status = ax_tick_run(pass->ctx, tx, run, pass->now, err);
 	}
 	return status;
 }
@@ -183,8 +190,9 @@ static enum ax_status repeat(struct pass *pass, ax_tx_fn fn, struct ax_err *err)
 		else if (status == AX_OK)
 			status = ax_chore_run(pass->ctx, pass->chore_name, fn, pass, &mine, err);
 		if (status != AX_OK || pass->taken < AX_BATCH)
-			break;
+			return status;
 	}
+	pass->more = true;
 	return status;
 }
 
@@ -203,6 +211,7 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 	if (ctx->seen_ms != 0 && pass.now - ctx->seen_ms > GAP_MS)
 		ctx->hold_leases_until = pass.now + AX_LEASE_MS;
 	ctx->hold_leases_until = AX_MIN(ctx->hold_leases_until, pass.now + AX_LEASE_MS);
+	ctx->found_late = false;
 	enum ax_status status = AX_OK;
 	if (pass.now < ctx->seen_ms || ctx->seen_ms == 0)
 		status = ax_store_run(ctx->store, ctx->arena, shorten_leases, &pass, err);
@@ -225,7 +234,9 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		status = ax_alert_sweep(ctx, pass.now, err);
 		ctx->alerts_seen_ms = pass.now;
 	}
-	if (status == AX_OK)
+	if (ctx->queue_leads_ms > 0)
+		*ret_next_ms = pass.more ? pass.now : 0;
+	else if (status == AX_OK)
 		status = ax_store_run(ctx->store, ctx->arena, find_next, ret_next_ms, err);
 	if (status == AX_OK)
 		ctx->seen_ms = pass.now;

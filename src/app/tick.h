@@ -7,8 +7,14 @@
  * limit passed. Safe to call at any time, from any server, and again after any failure: what was done is in the store.
  *
  * `ret_next_ms`: the next instant at which something becomes due (may be in the past when work is left over, 0 when
- * nothing is known); call again then, and earlier when a task or run changes. Crash points: before and after each
- * transaction; each leaves rows that the next call finds. */
+ * nothing is known; a due queue that leads knows better); call again then, and earlier when a task or run changes.
+ * Crash points: before and after each transaction; each leaves rows that the next call finds. */
 enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *err) AX_MUST_USE;
+
+/* What it does with one task that is due, and with one run whose deadline passed, both locked; for app/taken.c. The row
+ * is as stored afterwards. */
+enum ax_status ax_tick_task(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err);
+enum ax_status ax_tick_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, int64_t now, struct ax_err *err);
 
 #endif

@@ -14,14 +14,14 @@ enum ax_status ax_waiting_open(struct ax_waiting *w, struct ax_tx *tx, struct ax
 		if (status != AX_OK)
 			return status == AX_NOT_FOUND ? AX_OK : status;
 		w->queues = ax_grow_array(tx->arena, w->queues, w->n, 1, &w->cap, sizeof(*w->queues));
-		w->queues[w->n++] = (struct ax_queue){ .page = { head, 1 } };
+		w->queues[w->n++] = (struct ax_waiting_queue){ .page = { head, 1 } };
 		before = head;
 	}
 }
 
 /* The run that the queue is at; NULL when it is at its end. */
 static enum ax_status look(
-	struct ax_waiting *w, struct ax_tx *tx, struct ax_queue *q, struct ax_run **ret, struct ax_err *err)
+	struct ax_waiting *w, struct ax_tx *tx, struct ax_waiting_queue *q, struct ax_run **ret, struct ax_err *err)
 {
 	*ret = NULL;
 	if (!q->over && q->at == q->page.n) {

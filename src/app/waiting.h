@@ -6,7 +6,7 @@
 
 #include "port/store.h"
 
-struct ax_queue {
+struct ax_waiting_queue {
 	struct ax_runs page;
 	int at;
 	bool over;
@@ -14,9 +14,9 @@ struct ax_queue {
 
 struct ax_waiting {
 	const char *group_key;
-	struct ax_queue *queues;
+	struct ax_waiting_queue *queues;
 	size_t n, cap;
-	struct ax_queue *last; /* that the newest run came from */
+	struct ax_waiting_queue *last; /* that the newest run came from */
 };
 
 /* `waiting` is zeroed but for its group. */

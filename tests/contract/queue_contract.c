@@ -313,7 +313,10 @@ static void test_limit(void **state)
 	(void)state;
 	for (int i = 1; i <= 5; i++)
 		put_one(i, 3, NOW + i);
-	struct answer got = take_by(&w.a, 3, NOW + 10, 2);
+	struct answer got = take_by(&w.a, 3, NOW + 10, 0); /* a question that hides nothing */
+	assert_members(&got, 0, NULL);
+	assert_int_equal(got.taken.next_ms, NOW + 1);
+	got = take_by(&w.a, 3, NOW + 10, 2);
 	assert_members(&got, 2, (int64_t[]){ 1, 2 });
 	assert_int_equal(got.taken.next_ms, NOW + 3);
 	got = take_by(&w.b, 3, NOW + 10, 10);
