@@ -1,0 +1,108 @@
+"""What takes work locks what it takes and nothing else, and what others hold it leaves out; what must wait waits."""
+
+import re
+
+import pytest
+
+from stores import Failed, MariaDBStore
+from world import LIVE, arguments, history, present
+
+LOCK_WAIT_TIMEOUT = 1205
+RUNS = 20000
+# Locked by an index whose entries say more than the range asks: entries that the filter passes over stay locked as well.
+FILTERED = {"RUNS_LOOKED", "SHARDS_LIVE"}
+
+
+@pytest.fixture(scope="module")
+def store():
+    made = MariaDBStore("64M")
+    present(made)
+    history(made, 1, RUNS)
+    made.settle()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def clients(store):
+    with store.server.session() as one, store.server.session() as other:
+        for client in (one, other):
+            client.query("SET innodb_lock_wait_timeout = 1")
+        yield one, other
+
+
+def locked(store, client):
+    """Row locks of the client's transaction: an entry of an index and its row are two."""
+    number = client.query("SELECT CONNECTION_ID()")[0][0]
+    status = store.session.query("SHOW ENGINE INNODB STATUS")[0][2]
+    found = re.search(rf"(\d+) row lock\(s\)[^-]*?MariaDB thread id {number},", status)
+    return int(found[1]) if found else 0
+
+
+def test_taking_work(store, clients):
+    one, other = clients
+    given = arguments(store.row, RUNS)
+    taking = [name for name, text in store.texts.items() if text.endswith("FOR UPDATE SKIP LOCKED")]
+    assert len(taking) > 10
+    for name in taking:
+        sql = store.literal(name, given[name])
+        one.query("START TRANSACTION")
+        taken = one.query(sql)
+        assert taken, name
+        assert locked(store, one) <= 2 * len(taken) + 2, name
+        others = other.query(sql)
+        assert {row[0] for row in taken}.isdisjoint(row[0] for row in others), name
+        one.query("ROLLBACK")
+
+
+def test_waiting_for_others(store, clients):
+    one, other = clients
+    given = arguments(store.row, RUNS)
+    waiting = [name for name, text in store.texts.items() if text.endswith("FOR UPDATE")]
+    assert len(waiting) > 10
+    for name in waiting:
+        sql = store.literal(name, given[name])
+        one.query("START TRANSACTION")
+        rows = one.query(sql)
+        assert rows, name
+        assert locked(store, one) <= 2 * len(rows) + 2 or name in FILTERED, name
+        with pytest.raises(Failed) as refused:
+            other.query(f"{sql} NOWAIT")
+        assert refused.value.number == LOCK_WAIT_TIMEOUT, name
+        one.query("ROLLBACK")
+
+
+def test_life_goes_on_beside_a_claim(store, clients):
+    """New runs of the queue, ends and starts of others wait for no claim."""
+    one, other = clients
+    claim = store.literal("RUNS_CLAIMABLE", arguments(store.row, RUNS)["RUNS_CLAIMABLE"])
+    one.query("START TRANSACTION")
+    assert one.query(claim)
+    other.query("START TRANSACTION")
+    new = dict(gid=2 * LIVE, task_id=1, kind=1, fire_key="beside", group_key="g1", executor_key="e1", status=1, lane=1)
+    other.query(store.literal("RUN_INSERT", store.row("ax_task_log", **new)))
+    next_ones = ", ".join(row[0] for row in other.query(claim))
+    other.query(f"UPDATE ax_task_log SET status = 10, end_time = 5 WHERE gid IN ({next_ones})")
+    other.query("ROLLBACK")
+    one.query("ROLLBACK")
+
+
+@pytest.mark.parametrize("sql, number", [
+    (f"UPDATE ax_task_log SET status = 1 WHERE gid = {RUNS}", 1644),
+    (f"UPDATE ax_task_log SET fence = fence + 1 WHERE gid = {RUNS}", 1644),
+    ("UPDATE ax_audit SET actor = 'somebody else' WHERE id = 1", 1644),
+    ("UPDATE ax_group SET running = running - 1 WHERE group_key = 'g1'", 4025),
+    ("UPDATE ax_worker_group SET given_long = given_long - 1 WHERE worker = 'w1'", 4025),
+    (f"UPDATE ax_task_log SET fence = -1 WHERE gid = {LIVE + 1}", 4025),
+])
+def test_what_the_tables_refuse(store, sql, number):
+    with pytest.raises(Failed) as refused:
+        store.server.client(sql)
+    assert refused.value.number == number
+
+
+def test_a_migration_that_was_cut_short(store):
+    """Every statement of it may be done again, with the rows that are there."""
+    before = store.session.query("SELECT COUNT(*) FROM ax_task_log")
+    store.migrate()
+    assert store.session.query("SELECT COUNT(*) FROM ax_task_log") == before
