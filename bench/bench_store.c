@@ -1,7 +1,8 @@
 /* Lives of runs per second: fired, claimed, finished, each step in transactions of many runs at once, and one by one
  * with a flush of the disk shared by a batch.
  *
- *   bench_store [SECONDS_PER_CASE [FOLDER]]      prints a table, and JSON lines for machines */
+ *   bench_store [SECONDS_PER_CASE [FOLDER]]      prints a table, and JSON lines for machines
+ *   tests/lib/mariadb.py bench_store …           on MariaDB as well */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "adapters/mariadb/mariadb.h"
 #include "adapters/sqlite/sqlite.h"
 #include "base/err.h"
 #include "core/task_def.h"
@@ -258,6 +260,30 @@ static void bench_sqlite(const char *folder, bool bulk, int n, double limit)
 	unlink(path);
 }
 
+static void bench_mariadb(const char *url, int n, double limit)
+{
+	struct ax_mariadb_config config;
+	struct ax_mariadb *db;
+	struct ax_mariadb_conn *conn;
+	struct ax_arena names = { 0 }, arena = { 0 };
+	static struct work work;
+	struct ax_err err;
+	must(ax_mariadb_read_url(url, &names, &config, &err), &err);
+	must(ax_mariadb_open(&config, &db, &err), &err);
+	must(ax_mariadb_connect(db, &conn, &err), &err);
+	if (work.next_gid == 0)
+		must(ax_store_run(ax_mariadb_store(conn), &arena, prepare, &work, &err), &err);
+	int64_t before = work.next_gid;
+	struct watch watch = start();
+	while (now_s() - watch.begin_s < limit)
+		live_in_bulk(ax_mariadb_store(conn), &arena, &work, n);
+	report("mariadb", "runs in a transaction", n, work.next_gid - before, watch);
+	ax_mariadb_disconnect(conn);
+	ax_mariadb_close(db);
+	ax_arena_done(&arena);
+	ax_arena_done(&names);
+}
+
 int main(int argc, char **argv)
 {
 	static const int sizes[] = { 1, 20, MOST };
@@ -276,5 +302,8 @@ int main(int argc, char **argv)
 			bench_sqlite(folder, bulk, sizes[i], limit);
 	}
 	rmdir(folder);
+	const char *url = getenv("AX_TEST_MYSQL");
+	for (size_t i = 0; url != NULL && i < AX_COUNT(sizes); i++)
+		bench_mariadb(url, sizes[i], limit);
 	return 0;
 }

@@ -157,8 +157,8 @@ struct ax_task plain_task(const char *group_key, const char *task_name)
 
 struct ax_run plain_run(int64_t gid, int64_t task_id)
 {
-	static char keys[64][24]; /* lives longer than any call that takes the row */
-	static unsigned next;
+	static _Thread_local char keys[64][24]; /* lives longer than any call that takes the row */
+	static _Thread_local unsigned next;
 	char *key = keys[next++ % AX_COUNT(keys)];
 	snprintf(key, sizeof(keys[0]), "%" PRId64, gid);
 	return (struct ax_run){

@@ -690,6 +690,41 @@ static void test_schemas_that_are_not_ours_are_refused(void **state)
 	assert_int_equal(next_of(w, 1), 1);
 }
 
+/* Those of docs/databases.md. */
+static void test_the_rights_that_are_asked_for_are_enough(void **state)
+{
+	struct world *w = *state;
+	struct ax_mariadb_config config = w->f.mariadb->config;
+	struct ax_mariadb *db;
+	struct ax_mariadb_conn *conn;
+	struct ax_err err;
+	config.user = "few";
+	config.password = "few";
+	config.database = "ax_few";
+	do_by(w, "DROP DATABASE IF EXISTS ax_few");
+	do_by(w, "CREATE DATABASE ax_few");
+	do_by(w, "CREATE OR REPLACE USER few@'%' IDENTIFIED BY 'few'");
+	do_by(w, "GRANT SELECT, INSERT, UPDATE, DELETE ON ax_few.* TO few@'%'");
+	expect_open(&config, AX_UNAVAILABLE, "CREATE command denied");
+	do_by(w, "GRANT CREATE, ALTER, INDEX, DROP, TRIGGER ON ax_few.* TO few@'%'");
+	expect_open(&config, AX_OK, "");
+	do_by(w, "REVOKE CREATE, ALTER, INDEX, DROP, TRIGGER ON ax_few.* FROM few@'%'");
+	assert_int_equal(ax_mariadb_open(&config, &db, &err), AX_OK);
+	assert_int_equal(ax_mariadb_connect(db, &conn, &err), AX_OK);
+	struct ax_store *store = ax_mariadb_store(conn);
+	int64_t key[] = { 1, 1 }, next[] = { 2, 2 };
+	assert_int_equal(ax_store_run(store, &w->f.arena, insert_fire, key, &err), AX_OK);
+	do_by(w, "SET GLOBAL read_only = 1"); /* as a failover leaves it */
+	assert_int_equal(ax_store_run(store, &w->f.arena, insert_fire, next, &err), AX_UNAVAILABLE);
+	assert_non_null(strstr(err.msg, "the database is read-only now"));
+	do_by(w, "SET GLOBAL read_only = 0");
+	assert_int_equal(ax_store_run(store, &w->f.arena, insert_fire, next, &err), AX_OK);
+	ax_mariadb_disconnect(conn);
+	ax_mariadb_close(db);
+	do_by(w, "DROP USER few@'%'");
+	do_by(w, "DROP DATABASE ax_few");
+}
+
 struct starter {
 	pthread_t thread;
 	struct ax_mariadb_config config;
@@ -741,6 +776,7 @@ int main(void)
 		TEST(test_what_opening_refuses),
 		TEST(test_what_endangers_data_is_logged),
 		TEST(test_schemas_that_are_not_ours_are_refused),
+		TEST(test_the_rights_that_are_asked_for_are_enough),
 		TEST(test_servers_that_start_together_make_one_schema),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

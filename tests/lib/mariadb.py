@@ -3,7 +3,8 @@ real one, gone when its owner is.
 
     with MariaDB() as db:                      in a test
         db.client("SELECT 1") == [["1"]]
-    python3 tests/lib/mariadb.py COMMAND ARG…  runs COMMAND with its address in AX_TEST_MYSQL
+    python3 tests/lib/mariadb.py [--tls] COMMAND ARG…  runs COMMAND with its address in AX_TEST_MYSQL, and the folder of
+                                               its certificates in AX_TEST_TLS: ca.pem, for localhost; other.pem
 """
 
 import os
@@ -24,7 +25,7 @@ ACCOUNT = f"""
 FLUSH PRIVILEGES;
 CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4;
 CREATE USER '{USER}'@'%' IDENTIFIED BY '{PASSWORD}';
-GRANT ALL ON *.* TO '{USER}'@'%';
+GRANT ALL ON *.* TO '{USER}'@'%' WITH GRANT OPTION;
 """
 OPTIONS = [
     # As durable as a real one; commits must reach the disk.
@@ -55,12 +56,30 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def make_certificates(folder):
+    """ca.pem, cert.pem signed by it for localhost, and other.pem, which signed nothing."""
+    new = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    (folder / "names").write_text("subjectAltName=DNS:localhost\n")
+    for command in (
+            ["req", "-x509", *new, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=test CA"],
+            ["req", "-x509", *new, "-keyout", "other.key", "-out", "other.pem", "-days", "2", "-subj", "/CN=other CA"],
+            ["req", *new, "-keyout", "cert.key", "-out", "cert.req", "-subj", "/CN=localhost"],
+            ["x509", "-req", "-in", "cert.req", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+             "-out", "cert.pem", "-extfile", "names"]):
+        made = subprocess.run(["openssl", *command], cwd=folder, capture_output=True, text=True)
+        assert made.returncode == 0, made.stderr
+
+
 class MariaDB:
-    def __init__(self, options=(), buffer_pool="64M"):
+    def __init__(self, options=(), buffer_pool="64M", tls=False):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ax-mariadb-"))
         self.socket = self.folder / "socket"
         self.log = self.folder / "log"
         self.options = [*OPTIONS, f"--innodb-buffer-pool-size={buffer_pool}", *options]
+        if tls:
+            self.options += [f"--ssl-ca={self.folder}/ca.pem", f"--ssl-cert={self.folder}/cert.pem",
+                             f"--ssl-key={self.folder}/cert.key"]
+            make_certificates(self.folder)
         self.user = ["--user=root"] if os.geteuid() == 0 else []
         self.process = None
         self.port = 0
@@ -209,8 +228,10 @@ def main(command):
     if not command:
         sys.exit(__doc__)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with MariaDB() as db:
-        return subprocess.run(command, env=dict(os.environ, AX_TEST_MYSQL=db.url())).returncode
+    tls = command[0] == "--tls"
+    with MariaDB(tls=tls) as db:
+        env = dict(os.environ, AX_TEST_MYSQL=db.url(), AX_TEST_TLS=str(db.folder))
+        return subprocess.run(command[1:] if tls else command, env=env).returncode
 
 
 if __name__ == "__main__":
