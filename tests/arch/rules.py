@@ -299,6 +299,15 @@ def check_dialect(files):
                     yield f"{path}:{number}: '{found[0]}': {instead}"
 
 
+def check_measured(files):
+    """Every statement of the store has arguments in the test that holds its work against the history behind it."""
+    world = files.get("tests/history/world.py", "")
+    for number, line in enumerate(files.get("src/adapters/sql/names.def", "").splitlines(), 1):
+        found = re.match(r"AX_SQL_NAME\((\w+)\)", line)
+        if found and f'"{found[1]}":' not in world:
+            yield f"src/adapters/sql/names.def:{number}: tests/history/world.py has no arguments for {found[1]}"
+
+
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 
 

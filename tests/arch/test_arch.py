@@ -93,6 +93,8 @@ SEEDS = {  # a file that breaks each rule, and what is said of it
                                  'AX_SQL(X, NULL, "SELECT `rank` FROM x ORDER BY `rank` LIMIT 1 FOR UPDATE SKIP LOCKED")\n', None),
     "what both know is fine": (rules.check_dialect, "db/mariadb/0009_x.sql",
                                "CREATE TABLE IF NOT EXISTS x (a BIGINT); -- RETURNING\n", None),
+    "a statement that is not measured": (rules.check_measured, "src/adapters/sql/names.def", "AX_SQL_NAME(RUNS_NEW)\n",
+                                         "RUNS_NEW"),
     "first hour": (rules.check_first_hour, "src/core/task.h", "\n" * 3000, "are the most"),
     "first hour misses a file": (
         rules.check_first_hour, "ARCHITECTURE.md", "## The first hour\n| 5 | `src/core/gone.h` |\n", "is not there"),

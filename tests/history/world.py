@@ -88,6 +88,7 @@ def present(store):
     store.insert("ax_calendar", 0, 2, name="'c' || seq", version=1)
     store.insert("ax_calendar_version", 0, 2, name="'c' || seq", version=1)
     store.insert("ax_server", 0, 3, number="seq", incarnation=1)
+    store.insert("ax_notice", 1, 1000, server="1 + seq % 3", seq="seq", time="seq")
     store.insert("ax_lease", 0, 3, name="'l' || seq", fence=1)
     store.insert("ax_upstream", 1, 20, task_id="1 + seq * 8", upstream_id=1)
     store.insert("ax_canary", 1, 20, task_id="1 + seq * 8")
@@ -152,6 +153,7 @@ def arguments(row, runs):
         "TOKEN_DELETE": [5], "TOKENS": [], "TOKENS_EXPIRE": [10, None], "AUDIT_INSERT": row("ax_audit", id=None),
         "AUDIT_PAGE": [top, 20], "AUDIT_OF_OBJECT": [top, 20, "task:5", None], "AUDIT_OF_ACTOR": [top, 20, None, "a5"],
         "IDEM_GET": ["k5"], "IDEM_PUT": row("ax_idem", key="new"), "IDEM_PURGE": [10],
+        "NOTICE_INSERT": row("ax_notice", server=1, seq=0), "NOTICES": [1, 5, 20], "NOTICES_PURGE": [10],
         # events
         "EVENT_INSERT": row("ax_event", id=top, event_name="e1", event_key="new"), "EVENT_GET": [5],
         "EVENT_FIND": ["e5", "5"], "EVENTS_PAGE": [top, 20], "EVENTS_NAMED": [top, 20, "e5"],
