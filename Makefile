@@ -70,9 +70,9 @@ help: ## this list
 
 # One build folder per kind of build; meson reconfigures them by itself when a meson.build changes.
 OPTIONS_release = -Dtests=false -Dconsole=enabled
-OPTIONS_gcc = -Dconsole=enabled
+OPTIONS_gcc = -Dconsole=enabled -Dcrash_points=true
 OPTIONS_clang = -Dconsole=disabled
-OPTIONS_asan = -Dconsole=disabled -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized
+OPTIONS_asan = -Dconsole=disabled -Dcrash_points=true -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized
 OPTIONS_tsan = -Dconsole=disabled -Db_sanitize=thread -Db_lundef=false -Dbuildtype=debugoptimized
 OPTIONS_fuzz = -Dconsole=disabled -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized -Dfuzz=true
 CC_release = gcc

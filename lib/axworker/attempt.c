@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "core/lane.h"
 #include "sys/attempt_dir.h"
+#include "sys/crash_point.h"
 
 /* The life of an attempt: begun, renewed, stopped, ended, stored, delivered. */
 
@@ -136,12 +137,15 @@ static void begin(struct axw_attempt *a)
 	struct axw *w = a->w;
 	a->state = RUNNING;
 	a->begun_ms = ax_boottime_ms();
+	AX_CRASHPOINT("start", "before_journal");
 	axw_journal_add(w, "start", a);
+	AX_CRASHPOINT("start", "before_exec");
 	if (a->timeout_ms)
 		start_timer(a, a->timeout_ms);
 	axw_attempt_set_deadline(a);
 	if (a->executor->ops.start) {
 		a->executor->ops.start(a, a->executor->user);
+		AX_CRASHPOINT("start", "after_spawn");
 		return;
 	}
 	axw_attempt_ref(a); /* the function's */
@@ -251,6 +255,7 @@ static void ask(struct axw_attempt *a, enum axw_stop why, int64_t grace_ms)
 			(const char *[]){ "", "cancel", "timeout", "lost", "drain" }[why]));
 	if (a->executor->ops.stop)
 		a->executor->ops.stop(a, why, grace_ms, a->executor->user);
+	AX_CRASHPOINT("stop", "asked");
 	start_timer(a, grace_ms + 1000);
 }
 
@@ -347,12 +352,14 @@ static void settle(struct axw_attempt *a)
 {
 	if (a->begun_ms)
 		axw_journal_add(a->w, "end", a);
+	AX_CRASHPOINT("end", "after_journal");
 	if (a->begun_ms && a->executor->ops.settled)
 		a->executor->ops.settled(a, a->executor->user);
 }
 
 static void leave_executor(struct axw_attempt *a)
 {
+	AX_CRASHPOINT("end", "before_gone");
 	if (a->begun_ms && a->executor->ops.gone)
 		a->executor->ops.gone(a, a->executor->user);
 	axw_attempt_remove(a);
@@ -446,5 +453,6 @@ void axw_attempt_delivered(struct axw_attempt *a)
 	a->result_due = false;
 	w->stored_bytes -= a->stored_bytes;
 	axw_spool_delete(w->spool, a->id.gid, a->id.fence);
+	AX_CRASHPOINT("end", "delivered");
 	leave_executor(a);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/arena.h"
 #include "sys/attempt_dir.h"
+#include "sys/crash_point.h"
 
 static const int64_t BACKOFF_FIRST_MS = 200;
 static const int64_t BACKOFF_LAST_MS = 5000;
@@ -177,6 +178,7 @@ static void registered(struct axw *w, struct server *server, int status, json_t 
 	int64_t sent_ms, void *user)
 {
 	(void)user;
+	AX_CRASHPOINT("register", "answered");
 	server->registration = NULL;
 	if (is_superseded(status, answer)) {
 		axw_end_now(w, AXW_END_SUPERSEDED);

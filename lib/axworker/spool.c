@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/num.h"
+#include "sys/crash_point.h"
 
 /* Held so that results can still be written when the disk is full; given back in that moment. */
 static const off_t RESERVE_BYTES = 64 << 20;
@@ -209,11 +210,14 @@ static int run_op(struct axw_spool *s, const struct op *op)
 
 static int run_batch(struct axw_spool *s, const struct op *ops)
 {
+	AX_CRASHPOINT(ops->put ? "spool" : "spool_delete", "before_write");
 	int rc = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 	for (const struct op *op = ops; op && rc == SQLITE_OK; op = op->next)
 		rc = run_op(s, op);
+	AX_CRASHPOINT(ops->put ? "spool" : "spool_delete", "before_fsync");
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL);
+	AX_CRASHPOINT(ops->put ? "spool" : "spool_delete", "after_fsync");
 	if (rc != SQLITE_OK && !sqlite3_get_autocommit(s->db))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	return rc;

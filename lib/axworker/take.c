@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "core/limits.h"
 #include "sys/attempt_dir.h"
+#include "sys/crash_point.h"
 
 /* How attempts come here: from a poll, from an earlier process's tasks, from the spool. */
 
@@ -167,6 +168,7 @@ void axw_attempt_take(struct server *giver, json_t *run, int64_t poll_sent_ms)
 	a->state = QUEUED;
 	a->accepted_due = true;
 	enqueue(a);
+	AX_CRASHPOINT("start", "taken");
 	axw_report_mark(a);
 	axw_tell_soon(w);
 }

@@ -3,6 +3,7 @@
 #include "base/num.h"
 #include "choice.h"
 #include "sys/attempt_dir.h"
+#include "sys/crash_point.h"
 
 /* Which server is told, and when. Each has at most one report on its way. One whose report fails or takes long is not
  * trusted: what it was told is told to another at once, and it has to answer an empty report before it is told anything
@@ -97,6 +98,7 @@ static void answered(struct axw *w, struct server *server, int status, json_t *a
 	int64_t sent_ms, void *user)
 {
 	struct batch *b = user;
+	AX_CRASHPOINT("report", "answered");
 	server->report = NULL;
 	server->batch = NULL;
 	uv_timer_stop(&server->look);
@@ -122,6 +124,7 @@ static void answered(struct axw *w, struct server *server, int status, json_t *a
 static void send_batch(struct server *server, struct batch *b)
 {
 	struct axw *w = server->w;
+	AX_CRASHPOINT("report", "before");
 	json_t *body = axw_hello(w);
 	json_object_set(body, "items", axw_batch_items(b));
 	server->batch = b;

@@ -6,6 +6,7 @@
 
 #include "app/deliver.h"
 #include "server/server.h"
+#include "sys/crash_point.h"
 
 enum { LAST_WAIT_MS = 5000 };
 
@@ -50,6 +51,7 @@ static void run_end(struct ax_errand *errand, struct ax_side *side)
 	};
 	side->ctx->arena = &arena;
 	end->status = ax_deliver_end(side->ctx, &what, &end->err);
+	AX_CRASHPOINT("alert", "before_mark_commit");
 	side->ctx->arena = own;
 	ax_arena_done(&arena);
 }
@@ -80,6 +82,7 @@ static void end_recorded(struct ax_errand *errand)
 	struct end_errand *end = (struct end_errand *)errand;
 	struct ax_server *server = end->server;
 	struct ax_alerter *alerter = &server->alerter;
+	AX_CRASHPOINT("alert", "after_mark");
 	if (end->status != AX_OK || errand->commit != AX_OK) {
 		ax_log_text(&server->log, AX_LOG_ERROR, "alert_not_recorded", "message",
 			end->status != AX_OK ? end->err.msg : errand->commit_err.msg);
@@ -107,6 +110,7 @@ static void message_ended(void *user, const char *error)
 {
 	struct end_errand *end = user;
 	struct ax_server *server = end->server;
+	AX_CRASHPOINT("alert", "after_send");
 	end->arrived = error == NULL;
 	snprintf(end->error, sizeof end->error, "%s", error == NULL ? "" : error);
 	if (end->arrived)
@@ -172,6 +176,7 @@ static void send_message(struct ax_server *server, const struct ax_message *mess
 	end->claims = ax_malloc((size_t)message->n * sizeof *end->claims);
 	for (int i = 0; i < message->n; i++)
 		end->claims[i] = message->events[i].claim;
+	AX_CRASHPOINT("alert", "after_claim");
 	alerter->busy[alerter->n_busy++] = message->channel.id;
 	ax_alert_sender_send(alerter->sender, message, message_ended, end);
 }

@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "server/idem.h"
 #include "server/server.h"
+#include "sys/crash_point.h"
 
 enum { ANSWER_MAX_BYTES = 64 * 1024 * 1024 };
 
@@ -250,6 +251,7 @@ void ax_call_run_write(struct ax_errand *errand, struct ax_side *side)
 	struct ax_arena *own = side->ctx->arena;
 	side->ctx->arena = &c->arena;
 	run_in(c, side);
+	AX_CRASHPOINT(c->route->pattern, "before_commit");
 	side->ctx->arena = own;
 	c->ctx = NULL;
 }

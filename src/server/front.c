@@ -8,6 +8,7 @@
 #include "server/handlers.h"
 #include "server/secrets.h"
 #include "server/server.h"
+#include "sys/crash_point.h"
 
 enum { UNKNOWN_BODY_MAX = 4096, BUSY_RETRY_S = 1 };
 
@@ -242,6 +243,8 @@ static bool may_try_login(struct ax_call *c)
 static void call_done(struct ax_errand *errand)
 {
 	struct ax_call *c = (struct ax_call *)errand;
+	if (errand->run == ax_call_run_write)
+		AX_CRASHPOINT(c->route->pattern, "before_reply");
 	if (errand->commit != AX_OK && c->failed == AX_OK) {
 		c->failed = errand->commit;
 		c->err = errand->commit_err;

@@ -5,8 +5,10 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
+#include "server/crash_points.h"
 #include "server/server.h"
 #include "server/state_machine.h"
 #include "version.h"
@@ -51,6 +53,10 @@ int main(int argc, char **argv)
 {
 	struct ax_config config;
 	struct ax_err err = { 0 };
+#ifdef AX_CRASH_POINTS
+	if (argc == 2 && strcmp(argv[1], "--list-crash-points") == 0)
+		return ax_crash_points_print();
+#endif
 	if (sodium_init() < 0) {
 		fputs("ax-server: the system gives no random numbers\n", stderr);
 		return 1;

@@ -9,6 +9,7 @@
 #include "core/limits.h"
 #include "server/server.h"
 #include "server/worker_json.h"
+#include "sys/crash_point.h"
 
 struct dispatch_errand {
 	struct ax_errand errand;
@@ -41,9 +42,14 @@ static void unpark(struct ax_parked *p)
 static void answer(struct ax_parked *p)
 {
 	struct ax_call *c = p->call;
+	if (p->poll.n_orders > 0)
+		AX_CRASHPOINT("claim", "before_reply");
 	ax_worker_write_poll(&c->json, &p->poll);
+	bool gives = p->poll.n_orders > 0;
 	unpark(p);
 	ax_front_answer(c);
+	if (gives)
+		AX_CRASHPOINT("claim", "after_reply");
 }
 
 static void end_poll(struct ax_parked *p)
@@ -108,6 +114,9 @@ static void run_dispatch(struct ax_errand *errand, struct ax_side *side)
 	d->status = ax_store_run(side->store, &d->arena, admit_polls, d, &d->err);
 	if (d->status == AX_OK && d->n_polls > 0)
 		d->status = ax_dispatch(side->ctx, d->polls, d->n_polls, &d->err);
+	for (int i = 0; i < d->n_polls; i++)
+		if (d->polls[i].n_orders > 0)
+			AX_CRASHPOINT("claim", "before_commit");
 	side->ctx->arena = own;
 	if (d->status == AX_OK && d->all)
 		ax_collector_served(side->collector);

@@ -10,6 +10,7 @@
 #include "app/rezone.h"
 #include "app/tick.h"
 #include "server/server.h"
+#include "sys/crash_point.h"
 
 enum {
 	LOOK_MS = 1000,          /* at least so often */
@@ -43,7 +44,9 @@ static void run_tick(struct ax_errand *errand, struct ax_side *side)
 	struct tick_errand *t = (struct tick_errand *)errand;
 	struct ax_arena *own = side->ctx->arena;
 	side->ctx->arena = &t->arena;
+	AX_CRASHPOINT("tick", "before");
 	t->status = ax_tick(side->ctx, &t->next_ms, &t->err);
+	AX_CRASHPOINT("tick", "before_commit");
 	side->ctx->arena = own;
 	t->server->threads.hold_leases_until = side->ctx->hold_leases_until;
 	if (t->status == AX_OK)
@@ -55,6 +58,7 @@ static void tick_done(struct ax_errand *errand)
 	struct tick_errand *t = (struct tick_errand *)errand;
 	struct ax_server *server = t->server;
 	struct ax_scheduler *s = &server->scheduler;
+	AX_CRASHPOINT("tick", "after_commit");
 	s->running = false;
 	int64_t next_ms = 0;
 	bool failed = t->status != AX_OK || errand->commit != AX_OK;

@@ -8,6 +8,7 @@
 #include "app/recover.h"
 #include "app/seat.h"
 #include "server/server.h"
+#include "sys/crash_point.h"
 #include "version.h"
 
 enum {
@@ -89,7 +90,9 @@ static void write_batch(struct ax_writer *w, struct ax_errand *first)
 		errands = run_batch(w, first);
 		if (ops->batch_max > 1)
 			start = ax_mono_ms(&server->clock.port);
+		AX_CRASHPOINT("commit", "before");
 		status = ops->commit(w->thread.link, &err);
+		AX_CRASHPOINT("commit", "after");
 		ax_histogram_add(&server->metrics.commit, ax_mono_ms(&server->clock.port) - start);
 	}
 	w->collector.hints = NULL;
@@ -208,7 +211,9 @@ enum ax_status ax_threads_recover(struct ax_server *server, struct ax_err *err)
 	struct ax_writer *w = &server->threads.writers[0];
 	name_server(server);
 	w->collector.hints = ax_hints_new();
+	AX_CRASHPOINT("recover", "before");
 	enum ax_status status = ax_recover(&w->ctx, AX_VERSION, err);
+	AX_CRASHPOINT("recover", "after");
 	ax_hints_free(w->collector.hints);
 	w->collector.hints = NULL;
 	server->threads.hold_leases_until = w->ctx.hold_leases_until;

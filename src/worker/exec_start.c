@@ -1,4 +1,5 @@
 #include "exec_task.h"
+#include "sys/crash_point.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -132,6 +133,7 @@ int exec_start_shim(struct task *t, const struct exec_spec *spec)
 	int lock = make_files(t, spec);
 	if (lock < 0)
 		return errno;
+	AX_CRASHPOINT("exec", "files_made");
 	int rc = spawn_shim(t, spec, lock);
 	close(lock); /* ax-exec holds it now */
 	return rc;

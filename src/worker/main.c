@@ -14,6 +14,7 @@
 
 #include "axworker.h"
 #include "base/arena.h"
+#include "crash_points.h"
 #include "exec.h"
 #include "http.h"
 #include "options.h"
@@ -142,6 +143,10 @@ static void start(struct program *p)
 int main(int argc, char **argv)
 {
 	static struct program p = { .lock = PTHREAD_MUTEX_INITIALIZER, .parent_fd = -1 };
+#ifdef AX_CRASH_POINTS
+	if (argc == 2 && strcmp(argv[1], "--list-crash-points") == 0)
+		return crash_points_print();
+#endif
 	options_read(argc, argv, &p.options);
 	umask(077);
 	if (p.options.dev)

@@ -2,6 +2,7 @@
 
 #include "adapters/sql/sql.h"
 #include "base/err.h"
+#include "sys/crash_point.h"
 
 const char *ax_sql_name(enum ax_sql_id id)
 {
@@ -43,6 +44,16 @@ enum ax_status ax_sql_begin(struct ax_sql_conn *conn, enum ax_sql_id id, const s
 	return begin(conn, id, &(struct ax_sql_input){ .args = args }, ret, err);
 }
 
+/* A statement that changes something has been run: here a test may end the process, or let it fail. */
+static enum ax_status changed(struct ax_sql_conn *conn, enum ax_sql_id id, struct ax_err *err)
+{
+	(void)id;
+	if (!AX_CRASHPOINT_FAILS("sql", ax_sql_name(id)))
+		return AX_OK;
+	conn->doomed = AX_UNAVAILABLE;
+	return ax_fail(err, AX_UNAVAILABLE, "", "failed on purpose");
+}
+
 enum ax_status ax_sql_exec(
 	struct ax_tx *tx, enum ax_sql_id id, const void *row, const struct ax_sql_arg *args, struct ax_err *err)
 {
@@ -50,7 +61,9 @@ enum ax_status ax_sql_exec(
 	struct ax_sql_cursor *cursor;
 	bool more;
 	enum ax_status status = begin(conn, id, &(struct ax_sql_input){ .row = row, .args = args }, &cursor, err);
-	return status == AX_OK ? ax_sql_next(conn, cursor, &more, err) : status;
+	if (status == AX_OK)
+		status = ax_sql_next(conn, cursor, &more, err);
+	return status == AX_OK ? changed(conn, id, err) : status;
 }
 
 static int64_t changes(struct ax_tx *tx)
@@ -98,7 +111,7 @@ enum ax_status ax_sql_insert_next(
 		status = ax_sql_next(conn, cursor, &more, err);
 	if (status == AX_OK)
 		*ret_id = conn->driver->last_id(conn);
-	return status;
+	return status == AX_OK ? changed(conn, id, err) : status;
 }
 
 enum ax_status ax_sql_get(

@@ -19,6 +19,15 @@ const struct ax_sql_text *ax_sqlite_texts(void)
 	return texts;
 }
 
+#ifdef AX_CRASH_POINTS
+const char *ax_sqlite_change_name(int *i)
+{
+	while (*i < AX_SQL_COUNT && strncmp(ax_sqlite_texts()[*i].text, "SELECT", 6) == 0)
+		(*i)++;
+	return *i < AX_SQL_COUNT ? ax_sql_name((enum ax_sql_id) * i) : NULL;
+}
+#endif
+
 int64_t ax_sqlite_mono_ms(void)
 {
 	struct timespec now;

@@ -19,6 +19,11 @@
 struct ax_sqlite;
 struct ax_sqlite_reader;
 
+#ifdef AX_CRASH_POINTS
+/* The name of statement number *i, or of the first behind it, that changes something; NULL when there is none. */
+const char *ax_sqlite_change_name(int *i);
+#endif
+
 struct ax_sqlite_config {
 	const char *path;
 	struct ax_log *log; /* NULL = silent */
