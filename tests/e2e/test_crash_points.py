@@ -60,6 +60,8 @@ class Load:
         self.pending = None  # a call that had no answer is made again, as a client would
         self.make_tasks()
         self.channel = self.api("POST", "/channels", {"name": "hook", "kind": "webhook", "settings": {"url": sink.url}})
+        self.api("POST", "/groups", {"group_key": "other"})
+        self.other_token = self.api("POST", "/tokens", {"name": "w9", "worker_groups": ["default", "other"]})["token"]
         self.clicks = itertools.cycle([getattr(self, name) for name in dir(self) if name.startswith("click_")])
 
     def make_tasks(self):
@@ -249,10 +251,12 @@ class Load:
             self.api("POST", f"/workers/w1/{verb}", {})
 
     def click_other_worker(self):
-        token = {"Authorization": f"Bearer {self.server.worker_token_file.read_text().strip()}"}
-        who = {"worker": "w9", "incarnation": uuid.uuid4().hex}
-        tell(self.server, "/worker/v1/register", {**who, "groups": [{"group": "default", "pool_size": 1}], "executors": ["none"],
-                                                  "tags": {}, "version": "test", "running": []}, token)
+        """It comes, comes again without one of its groups, and goes for ever."""
+        token = {"Authorization": f"Bearer {self.other_token}"}
+        what = {"executors": ["none"], "tags": {}, "version": "test", "running": []}
+        for groups in (["default", "other"], ["default"]):
+            who = {"worker": "w9", "incarnation": uuid.uuid4().hex}
+            tell(self.server, "/worker/v1/register", {**who, **what, "groups": [{"group": g, "pool_size": 1} for g in groups]}, token)
         tell(self.server, "/worker/v1/leave", who, token)
         self.api("DELETE", "/workers/w9")
 
