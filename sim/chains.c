@@ -61,14 +61,18 @@ static int64_t first_of(struct sim *sim, const struct ax_event_sent *sent)
 
 void sim_send_event(struct sim *sim)
 {
-	char *id = sim_keep(sim, 16), *payload = sim_keep(sim, 16);
+	char *id = sim_keep(sim, 16), *payload = sim_keep(sim, 16), *run_key = sim_keep(sim, 32);
+	const char *name = names[sim_between(sim, 0, EVENT_NAMES - 1)];
 	if (sim_between(sim, 0, 2) > 0)
 		snprintf(id, 16, "id-%lld", (long long)sim_between(sim, 0, 30));
+	if (id[0] != '\0')
+		snprintf(run_key, 32, "%s/%s", name, id);
 	snprintf(payload, 16, "{\"n\":%lld}", (long long)sim_between(sim, 0, 9));
 	struct ax_event_sent sent = {
-		.event_name = names[sim_between(sim, 0, EVENT_NAMES - 1)],
+		.event_name = name,
 		.event_id = id,
 		.event_key = id,
+		.run_key = run_key,
 		.payload = payload,
 		.sent_by = "sim",
 	};
@@ -111,13 +115,16 @@ static void check_fate(struct sim *sim, const struct ax_event *event, const stru
 	const struct ax_task *task = task_of(sim, row->task_id);
 	const struct ax_run *run = run_of(sim, row->gid);
 	int64_t n = strtoll(event->payload + strlen("{\"n\":"), NULL, 10);
+	char key[64];
+	snprintf(key, sizeof(key), "%s%s%s", event->event_id[0] != '\0' ? event->event_name : "",
+		event->event_id[0] != '\0' ? "/" : "", event->event_key);
 	bool wants = strcmp(task->def.event_condition, "null") == 0 || n < 5;
 	bool should = task->status == AX_TASK_ENABLED && wants;
 	if (should != (row->gid != 0))
 		sim_fail(sim, "V2 event %lld made %s run of task %lld", (long long)event->id,
 			row->gid != 0 ? "a" : "no", (long long)row->task_id);
 	if (row->fate == AX_EVENT_RUN &&
-		(run == NULL || run->kind != AX_KIND_EVENT || strcmp(run->fire_key, event->event_key) != 0 ||
+		(run == NULL || run->kind != AX_KIND_EVENT || strcmp(run->fire_key, key) != 0 ||
 			strcmp(run->params, event->payload) != 0 || run->batch != event->id))
 		sim_fail(sim, "V3 run %lld is not that of event %lld", (long long)row->gid, (long long)event->id);
 }

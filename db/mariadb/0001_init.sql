@@ -530,6 +530,7 @@ CREATE TABLE IF NOT EXISTS ax_failure_group (
   reopen_count BIGINT NOT NULL,
   assignee VARCHAR(255) NOT NULL,
   note TEXT NOT NULL,
+  rerun_due_time BIGINT NOT NULL,
   rev BIGINT NOT NULL,
   PRIMARY KEY (id),
   UNIQUE KEY ax_failure_group_fingerprint (group_key, fingerprint),

@@ -125,6 +125,7 @@ CREATE TABLE ax_failure_group (
   reopen_count INTEGER NOT NULL,
   assignee TEXT NOT NULL,
   note TEXT NOT NULL,
+  rerun_due_time INTEGER NOT NULL,
   rev INTEGER NOT NULL,
   UNIQUE (group_key, fingerprint)
 ) STRICT;

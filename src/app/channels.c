@@ -48,11 +48,32 @@ static enum ax_status check(struct ax_ctx *ctx, const struct ax_channel *channel
 	if (channel->quiet_from < 0 || channel->quiet_from >= DAY_MINUTES || channel->quiet_to < 0 ||
 		channel->quiet_to >= DAY_MINUTES)
 		return ax_fail(err, AX_INVALID, "quiet_hours", "quiet hours are times of the day, 00:00 to 23:59");
+	if (channel->quiet_from != 0 && channel->quiet_from == channel->quiet_to)
+		return ax_fail(err, AX_INVALID, "quiet_hours",
+			"quiet hours that end when they begin are none or all day; leave them out, or disable the "
+			"channel");
 	if (channel->remind_seconds != 0 &&
 		(channel->remind_seconds < REMIND_LEAST_S || channel->remind_seconds > REMIND_MOST_S))
 		return ax_fail(err, AX_INVALID, "remind_seconds", "reminders come every %d to %d seconds; 0: never",
 			REMIND_LEAST_S, REMIND_MOST_S);
 	return check_rules(channel->rules, err);
+}
+
+/* A group that is not there would be heard by nobody, and nobody would know. */
+static enum ax_status check_groups(struct ax_tx *tx, const char *group_keys, struct ax_err *err)
+{
+	struct ax_group group;
+	for (const char *p = group_keys; *p != '\0'; p += strspn(p, " ")) {
+		size_t len = strcspn(p, " ");
+		const char *key = ax_strndup(tx->arena, p, len);
+		enum ax_status status = tx->ops->group_get(tx, key, false, &group, err);
+		if (status == AX_NOT_FOUND)
+			return ax_fail(err, AX_INVALID, "group_keys", "there is no group '%.64s'", key);
+		if (status != AX_OK)
+			return status;
+		p += len;
+	}
+	return AX_OK;
 }
 
 static enum ax_status name_is_taken(const char *name, struct ax_err *err)
@@ -71,6 +92,8 @@ static enum ax_status create(struct ax_tx *tx, void *arg, struct ax_err *err)
 	channel.version = 1;
 	channel.create_time = pass->now;
 	channel.update_time = pass->now;
+	if (status == AX_OK)
+		status = check_groups(tx, channel.group_keys, err);
 	if (status == AX_OK)
 		status = tx->ops->channel_insert(tx, &channel, &channel.id, err);
 	if (status == AX_EXISTS)
@@ -108,7 +131,10 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 	channel.version++;
 	channel.create_time = old.create_time;
 	channel.update_time = pass->now;
-	status = tx->ops->channel_update(tx, &channel, old.version, err);
+	if (strcmp(channel.group_keys, old.group_keys) != 0) /* one of the others may have gone since */
+		status = check_groups(tx, channel.group_keys, err);
+	if (status == AX_OK)
+		status = tx->ops->channel_update(tx, &channel, old.version, err);
 	if (status == AX_EXISTS)
 		return name_is_taken(channel.name, err);
 	*pass->ret = channel;

@@ -8,6 +8,7 @@ struct ax_event_sent {
 	const char
 		*event_id; /* as it was given, at most AX_EVENT_ID_MAX bytes; "" = none: every sending is a new event */
 	const char *event_key; /* the same, or its hash when it is longer than AX_KEY_MAX */
+	const char *run_key;   /* fire key of its runs: name and id together, or their hash; "" without an id */
 	const char *payload;   /* JSON text or "": the params of the runs that it makes */
 	const char *sent_by;
 };

@@ -119,13 +119,20 @@ static enum ax_status retry_all(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (status == AX_OK)
 		status = tx->ops->failures_to_rerun(
 			tx, r->group.group_key, r->group.fingerprint, (int)r->limit, &list, err);
+	/* behind what an earlier call made */
+	int64_t start = AX_MAX(again->now, r->group.rerun_due_time + 60000 / r->per_minute);
 	for (int i = 0; status == AX_OK && i < list.n; i++) {
-		int64_t due = again->now + r->made * 60000 / r->per_minute;
+		int64_t due = start + r->made * 60000 / r->per_minute;
 		status = run_again(again, tx, &list.at[i], due, err);
 		if (status != AX_OK)
 			break;
 		r->made++;
 		r->last_due_time = due;
+	}
+	if (status == AX_OK && r->made > 0) {
+		r->group.rerun_due_time = r->last_due_time;
+		status = tx->ops->failure_group_update(tx, &r->group, r->group.rev, err);
+		r->group.rev++;
 	}
 	if (status == AX_OK)
 		status = tx->ops->failures_to_rerun_count(

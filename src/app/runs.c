@@ -122,6 +122,31 @@ enum ax_status ax_run_repeat(struct ax_ctx *ctx, struct ax_tx *tx, const struct 
 	return status;
 }
 
+enum { REPEATS_SEEN = 1000 }; /* runs by hand among which an earlier repeat is sought, newest first */
+
+/* Somebody asked for the same shards before: once is enough, also when they failed again. */
+static enum ax_status refuse_second_repeat(struct ax_tx *tx, const struct ax_run *old, struct ax_err *err)
+{
+	const struct ax_run_filter filter = {
+		.task_id = old->task_id,
+		.kind = AX_KIND_MANUAL,
+		.from_time = old->create_time,
+		.limit = REPEATS_SEEN,
+		.scan_limit = REPEATS_SEEN,
+	};
+	struct ax_runs made;
+	int64_t rest;
+	enum ax_status status = tx->ops->runs_page(tx, &filter, &made, &rest, err);
+	for (int i = 0; status == AX_OK && i < made.n; i++) {
+		const struct ax_run *run = &made.at[i];
+		if (run->rerun_of == old->gid && run->failed_only && run->status != AX_RUN_CANCELLED)
+			return ax_fail(err, AX_CONFLICT, "failed_only",
+				"run %" PRId64 " repeats these shards already (%s)", run->gid,
+				ax_run_state_name(run->status));
+	}
+	return status;
+}
+
 /* May this ended run be run again in that way? */
 static enum ax_status check_rerun(struct pass *pass, struct ax_tx *tx, const struct ax_run *old, struct ax_err *err)
 {
@@ -137,7 +162,7 @@ static enum ax_status check_rerun(struct pass *pass, struct ax_tx *tx, const str
 		failed += status == AX_OK && state != AX_RUN_SUCCESS ? by_state[state] : 0;
 	if (status == AX_OK && failed == 0)
 		return ax_fail(err, AX_CONFLICT, "failed_only", "the run has no shard that did not succeed");
-	return status;
+	return status == AX_OK ? refuse_second_repeat(tx, old, err) : status;
 }
 
 struct postpone {

@@ -59,7 +59,8 @@ struct ax_failure_group {
 	int64_t reopen_count; /* times that it failed again after somebody had called it resolved */
 	const char *assignee; /* or "" */
 	const char *note;
-	int64_t rev; /* grows with every change of the row: compare-and-swap */
+	int64_t rerun_due_time; /* when the last of its runs that are run again is due; 0 = none was */
+	int64_t rev;            /* grows with every change of the row: compare-and-swap */
 };
 
 /* How often a group failed in one place: by a version of a task (worker ""), or on a worker (task_id and version 0). */

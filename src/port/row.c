@@ -224,7 +224,7 @@ ROW(ax_failure_row, "ax_failure", failure_fields);
 static const struct ax_field failure_group_fields[] = { FIX(id), FIX(group_key), FIX(fingerprint), FIX(executor_key),
 	FIX(reason), FIX(code), FIX(title), COL(count), COL(first_seen_time), COL(last_seen_time), COL(sample_gid),
 	COL(growth_time), COL(state), COL(state_time), COL(state_by), COL(state_reason), COL(mute_until_time),
-	COL(reopen_count), COL(assignee), COL(note), COL(rev) };
+	COL(reopen_count), COL(assignee), COL(note), COL(rerun_due_time), COL(rev) };
 ROW(ax_failure_group_row, "ax_failure_group", failure_group_fields);
 #undef TYPE
 

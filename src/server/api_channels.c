@@ -156,6 +156,9 @@ static void read_quiet_hours(struct ax_read *r, struct ax_channel *channel)
 	enum ax_status status = ax_read_end(&hours);
 	if (status != AX_OK && r->status == AX_OK)
 		r->status = status;
+	if (channel->quiet_from == channel->quiet_to)
+		ax_read_fail(r, "quiet_hours",
+			"quiet hours that end when they begin are none or all day; write null, or disable the channel");
 }
 
 /* Members that are there replace those of the stored settings; null takes one away. */

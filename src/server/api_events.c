@@ -54,6 +54,21 @@ static enum ax_status answer(
 	return status;
 }
 
+/* "name/id", and the hash of both where that is too long or might be another pair's. */
+static const char *run_key_of(const struct ax_event_sent *sent, struct ax_arena *arena)
+{
+	struct ax_digest digest;
+	const char *plain = ax_sprintf(arena, "%s/%s", sent->event_name, sent->event_id);
+	if (sent->event_id[0] == '\0')
+		return "";
+	if (strchr(sent->event_name, '/') == NULL && strlen(plain) <= AX_KEY_MAX)
+		return plain;
+	ax_digest_begin(&digest);
+	ax_digest_add(&digest, sent->event_name);
+	ax_digest_add(&digest, sent->event_id);
+	return ax_digest_end(&digest, arena);
+}
+
 enum ax_status ax_post_events(struct ax_call *c, struct ax_err *err)
 {
 	struct ax_event_sent sent = { .event_name = "", .event_id = "", .payload = "", .sent_by = c->who.actor };
@@ -70,6 +85,7 @@ enum ax_status ax_post_events(struct ax_call *c, struct ax_err *err)
 	if (status != AX_OK)
 		return status;
 	sent.event_key = ax_key_of(sent.event_id, &c->arena);
+	sent.run_key = run_key_of(&sent, &c->arena);
 	status = ax_event_send(c->ctx, &sent, &event, &tasks, &existed, err);
 	if (status == AX_OK && !existed)
 		status = ax_call_audit(c, "event.send", ax_sprintf(&c->arena, "event:%" PRId64, event.id), "",

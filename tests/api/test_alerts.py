@@ -115,6 +115,8 @@ MAIL = {"host": "mail.example.org", "from": "ax@example.org", "to": ["ops@exampl
     ({**HOOK, "kind": "fax"}, "kind"), ({**HOOK, "rules": ["nope"]}, "rules"), ({**HOOK, "rules": "failed"}, "rules"),
     ({**HOOK, "time_zone": "Mars"}, "time_zone"), ({**HOOK, "quiet_hours": {"from": "7:00", "to": "08:00"}}, "quiet_hours.from"),
     ({**HOOK, "quiet_hours": {"from": "07:00"}}, "quiet_hours.to"), ({**HOOK, "quiet_hours": {"from": "24:00", "to": "08:00"}}, "quiet_hours.from"),
+    ({**HOOK, "quiet_hours": {"from": "22:00", "to": "22:00"}}, "quiet_hours"), ({**HOOK, "quiet_hours": {"from": "00:00", "to": "00:00"}}, "quiet_hours"),
+    ({**HOOK, "group_keys": ["default", "nowhere"]}, "group_keys"),
     ({**HOOK, "remind_seconds": 5}, "remind_seconds"), ({**HOOK, "language": "de"}, "language"), ({**HOOK, "what": 1}, "what"),
     ({"kind": "webhook", "settings": {"url": "ftp://example.org/"}}, "settings.url"),
     ({"kind": "webhook", "settings": {"url": "https://u:p@example.org/"}}, "settings.url"),

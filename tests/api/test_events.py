@@ -26,7 +26,7 @@ def test_an_event_makes_a_run_and_is_taken_once_b018(admin, worker, listen, uniq
     worker.finish(given)
     assert admin.get(f"/api/v1/events/{event['id']}").ok() == event
     runs = admin.get(f"/api/v1/runs?task_id={task['id']}&kind=event").ok()["items"]
-    assert [(run["gid"], run["fire_key"]) for run in runs] == [(row["gid"], "e-1")]
+    assert [(run["gid"], run["fire_key"]) for run in runs] == [(row["gid"], unique + "/e-1")]
 
 
 def test_without_an_id_every_sending_is_new(admin, listen, unique):
@@ -46,7 +46,18 @@ def test_ids_come_back_as_they_were_b160(admin, listen, unique, event_id):
     assert event["event_id"] == event_id
     assert send(admin, unique, status=200, event_id=event_id)["id"] == event["id"]
     key = admin.get(f"/api/v1/runs/{event['tasks'][0]['gid']}").ok()["fire_key"]
-    assert len(key.encode()) <= 64 and (key == event_id) == (len(event_id.encode()) <= 64)
+    both = f"{unique}/{event_id}"
+    assert len(key.encode()) <= 64 and (key == both) == (len(both.encode()) <= 64)
+
+
+def test_an_id_is_of_its_name(admin, listen, unique):
+    """A task that was set to another name gets what comes there, though the ids begin anew."""
+    task = listen(overlap="allow", overlap_max=5)
+    first = send(admin, unique, event_id="1")
+    admin.patch(f"/api/v1/tasks/{task['id']}", {"version": task["version"], "event_name": unique + "/eu"}).ok()
+    second = send(admin, unique + "/eu", event_id="1")
+    assert [event["tasks"][0]["outcome"] for event in (first, second)] == ["run", "run"]
+    assert first["tasks"][0]["gid"] != second["tasks"][0]["gid"]
 
 
 def test_who_does_not_want_it_is_passed_over_b192(admin, listen, unique):

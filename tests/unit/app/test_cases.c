@@ -976,9 +976,12 @@ static void send_event(struct world *w)
 	def.cron_expr = "";
 	def.event_name = "order.paid";
 	assert_int_equal(ax_tasks_create(&w->ctx, &def, &enabled, 1, "test", &task, &failed, NULL), AX_OK);
-	struct ax_event_sent sent = {
-		.event_name = "order.paid", .event_id = "1", .event_key = "1", .payload = "", .sent_by = "test"
-	};
+	struct ax_event_sent sent = { .event_name = "order.paid",
+		.event_id = "1",
+		.event_key = "1",
+		.run_key = "order.paid/1",
+		.payload = "",
+		.sent_by = "test" };
 	struct ax_event event;
 	struct ax_event_tasks tasks;
 	bool existed;

@@ -461,7 +461,7 @@ static void a_diamond_joins_what_one_event_began(void **state)
 	def.task_name = "b";
 	int64_t b = make_def(w, &def), c = make(w, "c", ids(w, a, b), true);
 	struct ax_event_sent sent = {
-		.event_name = "e", .event_id = "", .event_key = "", .payload = "", .sent_by = ""
+		.event_name = "e", .event_id = "", .event_key = "", .run_key = "", .payload = "", .sent_by = ""
 	};
 	struct ax_event event;
 	struct ax_event_tasks tasks;

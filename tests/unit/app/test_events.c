@@ -48,9 +48,13 @@ struct answer {
 
 static struct answer send_as(struct world *w, const char *name, const char *id, const char *payload)
 {
-	struct ax_event_sent sent = {
-		.event_name = name, .event_id = id, .event_key = id, .payload = payload, .sent_by = "test"
-	};
+	const char *key = id[0] != '\0' ? ax_sprintf(&w->arena, "%s/%s", name, id) : "";
+	struct ax_event_sent sent = { .event_name = name,
+		.event_id = id,
+		.event_key = id,
+		.run_key = key,
+		.payload = payload,
+		.sent_by = "test" };
 	struct answer a = { 0 };
 	assert_int_equal(ax_event_send(&w->ctx, &sent, &a.event, &a.tasks, &a.existed, NULL), AX_OK);
 	return a;
@@ -67,7 +71,7 @@ static void a_listener_gets_one_run(void **state)
 	struct ax_run run = run_row(w, a.tasks.at[0].gid);
 	assert_int_equal(run.task_id, task);
 	assert_int_equal(run.kind, AX_KIND_EVENT);
-	assert_string_equal(run.fire_key, "e1");
+	assert_string_equal(run.fire_key, "order.paid/e1");
 	assert_string_equal(run.params, "{\"total\":5}");
 	assert_int_equal(run.status, AX_RUN_WAITING);
 	assert_int_equal(run.hold, AX_HOLD_NONE);
@@ -181,7 +185,9 @@ static void refuses_what_is_too_large(void **state)
 	bool existed;
 	struct ax_err err = { 0 };
 	memset(large, '1', sizeof(large) - 1);
-	struct ax_event_sent sent = { .event_name = "", .event_id = "", .event_key = "", .payload = "", .sent_by = "" };
+	struct ax_event_sent sent = {
+		.event_name = "", .event_id = "", .event_key = "", .run_key = "", .payload = "", .sent_by = ""
+	};
 	assert_int_equal(ax_event_send(&w->ctx, &sent, &event, &tasks, &existed, &err), AX_INVALID);
 	assert_string_equal(err.field, "name");
 	sent.event_name = "e";
@@ -211,9 +217,12 @@ static void an_event_is_whole_or_not_there(void **state)
 		struct ax_event event;
 		struct ax_event_tasks tasks;
 		bool existed;
-		struct ax_event_sent sent = {
-			.event_name = "order.paid", .event_id = "e", .event_key = "e", .payload = "", .sent_by = ""
-		};
+		struct ax_event_sent sent = { .event_name = "order.paid",
+			.event_id = "e",
+			.event_key = "e",
+			.run_key = "order.paid/e",
+			.payload = "",
+			.sent_by = "" };
 		assert_int_equal(ax_gids_ensure(&w->ctx, NULL), AX_OK);
 		ax_fault_store_init(&faulty, whole, fail_at, &op);
 		w->ctx.store = &faulty.store;

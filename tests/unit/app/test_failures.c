@@ -257,10 +257,15 @@ static void test_all_again_and_each_once(void **state)
 	assert_int_equal(retry.left, 0);
 	retry = retry_all(w, 2);
 	assert_int_equal(retry.made, 0);
-	assert_int_equal(count_runs(w, id, AX_RUN_WAITING), 3);
+	assert_int_equal(count_runs(w, id, AX_RUN_WAITING), 2);
 	struct ax_run paced = find_run(w, id, AX_RUN_PENDING, 0);
 	assert_int_equal(paced.rerun_of, gids[2]);
 	assert_int_equal(paced.trigger_time, w->now + 1000);
+	paced = find_run(w, id, AX_RUN_PENDING, 1); /* the second call goes on where the first one ended */
+	assert_int_equal(paced.rerun_of, gids[3]);
+	assert_int_equal(paced.trigger_time, w->now + 2000);
+	go(w, 1000);
+	assert_int_equal(count_runs(w, id, AX_RUN_WAITING), 3);
 	go(w, 1000);
 	assert_int_equal(count_runs(w, id, AX_RUN_WAITING), 4);
 }

@@ -416,6 +416,8 @@ static void test_only_the_failed_shards_are_rerun(void **state)
 	assert_int_equal(again.status, AX_RUN_RUNNING);
 	assert_int_equal(again.rerun_of, parent.gid);
 	assert_int_equal(count_shards(w, &again), 2);
+	assert_int_equal(ax_run_rerun(&w->ctx, parent.gid, "", true, &row, &err), AX_CONFLICT); /* once is enough */
+	assert_string_equal(err.field, "failed_only");
 	assert_int_equal(shard(w, &again, 2).shard_total, 4);
 	take(w, 2, given);
 	assert_string_equal(given[4].fire_key, again.fire_key);
