@@ -531,9 +531,8 @@ TX_TEST(test_one_fire_one_run)
 TX_TEST(test_run_update)
 {
 	static const char *const kept[] = { "gid", "task_id", "kind", "fire_key", "shard", "spread", "parent",
-		"failed_only", "group_key", "executor_key", "version", "batch", "trigger_time", "create_time", "rank",
-		"priority", "params", "trace_id", "rerun_of", "made_up", "backfill_id", "must_end_time", "lane",
-		"demand", NULL };
+		"failed_only", "group_key", "batch", "trigger_time", "create_time", "rank", "priority", "params",
+		"trace_id", "rerun_of", "made_up", "backfill_id", "must_end_time", "lane", "demand", NULL };
 	struct ax_run old = plain_run(10, 1), new, wanted, out;
 	old.rev = 6;
 	OK(run_insert, &old);

@@ -18,6 +18,8 @@ enum {
 	STATEMENT_TIME_MARIADB = 1969,
 	STATEMENT_TIME_MYSQL = 3024,
 	IDLE_TOO_LONG_MYSQL = 4031,
+	GROUP_CONFLICT_MYSQL = 3101, /* of group replication */
+	NODE_NOT_READY = 1047,       /* of a cluster */
 };
 
 enum ax_mariadb_fault ax_mariadb_fault_of(unsigned code)
@@ -40,6 +42,9 @@ enum ax_mariadb_fault ax_mariadb_fault_of(unsigned code)
 	case ER_LOCK_DEADLOCK:
 	case ER_CHECKREAD: /* the row changed since the snapshot */
 	case ER_QUERY_INTERRUPTED:
+	case ER_TABLE_DEF_CHANGED: /* a migration, since the snapshot */
+	case ER_NEED_REPREPARE:
+	case GROUP_CONFLICT_MYSQL:
 	case STATEMENT_TIME_MARIADB:
 	case STATEMENT_TIME_MYSQL:
 		return AX_MARIADB_AGAIN;
@@ -66,9 +71,11 @@ static enum ax_status status_of(unsigned code, const char *message)
 		return strstr(message, " 28 ") != NULL ? AX_FULL : AX_UNAVAILABLE;
 	case ER_OPTION_PREVENTS_STATEMENT:
 	case ER_READ_ONLY_MODE:
+	case NODE_NOT_READY:
 	case ER_CON_COUNT_ERROR:
 	case ER_TOO_MANY_USER_CONNECTIONS:
 	case ER_USER_LIMIT_REACHED:
+	case ER_MAX_PREPARED_STMT_COUNT_REACHED:
 	case ER_TABLEACCESS_DENIED_ERROR:
 	case ER_COLUMNACCESS_DENIED_ERROR:
 	case ER_DBACCESS_DENIED_ERROR:
@@ -94,6 +101,7 @@ static const char *last_of_primary(const struct ax_row_type *row)
 		{ &ax_task_version_row, "version" },
 		{ &ax_attempt_row, "fence" },
 		{ &ax_output_row, "seq" },
+		{ &ax_notice_row, "seq" },
 		{ &ax_worker_group_row, "group_key" },
 		{ &ax_calendar_version_row, "version" },
 		{ &ax_event_task_row, "task_id" },

@@ -111,6 +111,7 @@ static enum ax_status run(
 	int64_t start = mono_ms();
 	enum ax_status status = try_once(conn, reader, arena, fn, arg, err);
 	for (int try = 1; conn->again && try < TRIES && mono_ms() - start < TRY_MS; try++) {
+		ax_mariadb_tell(conn->db, AX_LOG_DEBUG, "mariadb.called_again", 0, conn->why.msg);
 		pause_before(conn, try);
 		status = try_once(conn, reader, arena, fn, arg, err);
 	}
@@ -150,10 +151,9 @@ struct ax_store *ax_mariadb_reader_store(struct ax_mariadb_conn *conn)
 	return &conn->reader_port;
 }
 
-enum ax_status ax_mariadb_now_ms(struct ax_mariadb_conn *conn, int64_t *ret_ms, struct ax_err *err)
+static enum ax_status ask_now(struct ax_mariadb_conn *conn, int64_t *ret_ms, struct ax_err *err)
 {
 	struct ax_arena arena = { 0 };
-	AX_ASSERT(!conn->sql.in_transaction);
 	enum ax_status status = ax_mariadb_revive(conn, err);
 	if (status != AX_OK)
 		return status;
@@ -163,5 +163,16 @@ enum ax_status ax_mariadb_now_ms(struct ax_mariadb_conn *conn, int64_t *ret_ms, 
 		ax_mariadb_drop(conn);
 	}
 	ax_arena_done(&arena);
+	return status;
+}
+
+enum ax_status ax_mariadb_now_ms(struct ax_mariadb_conn *conn, int64_t *ret_ms, struct ax_err *err)
+{
+	AX_ASSERT(!conn->sql.in_transaction);
+	int64_t start = mono_ms();
+	conn->lost = false;
+	enum ax_status status = ask_now(conn, ret_ms, err);
+	if (status != AX_OK && conn->lost && mono_ms() - start < TRY_MS) /* it was closed while it was idle */
+		status = ask_now(conn, ret_ms, err);
 	return status;
 }
