@@ -122,7 +122,7 @@ static enum ax_status finish(struct ax_tx *tx, void *arg, struct ax_err *err)
 	static const struct ax_change done = { .event = AX_EV_SUCCEED, .reason = "" };
 	struct ending *ending = arg;
 	struct ax_runs shards;
-	enum ax_status status = tx->ops->shards(tx, ending->parent, true, 0, AX_BATCH, &shards, err);
+	enum ax_status status = tx->ops->shards(tx, ending->parent, true, false, 0, AX_BATCH, &shards, err);
 	for (int i = 0; status == AX_OK && i < shards.n; i++)
 		status = ax_change_run(ending->ctx, tx, &shards.at[i], &done, now_ms(NULL), err);
 	ending->n = status == AX_OK ? shards.n : 0;

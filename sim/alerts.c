@@ -15,7 +15,8 @@
 enum { LOOK_MS = 1000, CHANNELS = 4, EVENTS = 20 };
 
 struct letter {
-	int64_t life; /* of the server that sent it */
+	struct sim_server *server; /* that sent it, and its life then */
+	int64_t life;
 	int64_t channel_id;
 	bool arrives, arrived_told; /* what the sender says of it */
 	int n;
@@ -24,22 +25,24 @@ struct letter {
 	enum ax_delivery_kind kinds[EVENTS];
 };
 
-#define SIM_OF(port) ((struct sim *)(void *)((char *)(port)-offsetof(struct sim, sender)))
+#define SERVER_OF(port) ((struct sim_server *)(void *)((char *)(port)-offsetof(struct sim_server, sender)))
 
 static bool is_free(struct ax_sender *port, int64_t channel_id)
 {
-	const struct sim *sim = SIM_OF(port);
-	for (int i = 0; i < sim->n_busy; i++)
-		if (sim->busy[i] == channel_id)
+	const struct sim_server *server = SERVER_OF(port);
+	for (int i = 0; i < server->n_busy; i++)
+		if (server->busy[i] == channel_id)
 			return false;
-	return sim->n_busy < SIM_BUSY_MAX;
+	return server->n_busy < SIM_BUSY_MAX;
 }
 
 static void hand_in(struct ax_sender *port, const struct ax_message *message)
 {
-	struct sim *sim = SIM_OF(port);
+	struct sim_server *server = SERVER_OF(port);
+	struct sim *sim = server->sim;
 	struct letter *letter = sim_keep(sim, sizeof(*letter));
-	letter->life = sim->server.life;
+	letter->server = server;
+	letter->life = server->life;
 	letter->channel_id = message->channel.id;
 	for (; letter->n < message->n && letter->n < EVENTS; letter->n++) {
 		letter->claims[letter->n] = message->events[letter->n].claim;
@@ -48,15 +51,15 @@ static void hand_in(struct ax_sender *port, const struct ax_message *message)
 	}
 	if (letter->n != message->n)
 		sim_fail(sim, "A1 a message holds %d events", message->n);
-	sim->busy[sim->n_busy++] = letter->channel_id;
-	sim->outgoing[sim->n_outgoing++] = letter;
+	server->busy[server->n_busy++] = letter->channel_id;
+	server->outgoing[server->n_outgoing++] = letter;
 }
 
-static void set_free(struct sim *sim, int64_t channel_id)
+static void set_free(struct sim_server *server, int64_t channel_id)
 {
-	for (int i = 0; i < sim->n_busy; i++)
-		if (sim->busy[i] == channel_id) {
-			sim->busy[i] = sim->busy[--sim->n_busy];
+	for (int i = 0; i < server->n_busy; i++)
+		if (server->busy[i] == channel_id) {
+			server->busy[i] = server->busy[--server->n_busy];
 			return;
 		}
 }
@@ -70,27 +73,34 @@ static void arrive(struct sim *sim, void *arg)
 }
 
 /* The sender knows how it went. */
-static void end(struct sim *sim, void *arg)
+static void end(struct sim *sim, void *arg);
+
+static void record_end(struct sim *sim, void *arg)
 {
 	struct letter *letter = arg;
-	if (letter->life != sim->server.life) /* nobody waits for it any more */
-		return;
-	if (!sim_server_ready(sim)) {
-		if (sim->server.up) /* it stands still */
-			sim_after(sim, LOOK_MS, end, arg);
-		return;
-	}
 	struct ax_delivery_end what = {
 		.claims = letter->claims, .n = letter->n, .arrived = letter->arrived_told, .error = "it did not arrive"
 	};
-	enum ax_status status = ax_deliver_end(&sim->server.ctx, &what, NULL);
+	enum ax_status status = ax_deliver_end(&sim->at->ctx, &what, NULL);
 	sim_trace(sim, "a message to channel %lld ended: %d (%d)", (long long)letter->channel_id, letter->arrived_told,
 		(int)status);
-	if (!sim_server_done(sim))
+	if (letter->server->crash)
 		return;
 	if (status == AX_OK)
-		set_free(sim, letter->channel_id);
+		set_free(letter->server, letter->channel_id);
 	else /* until it is recorded */
+		sim_after(sim, LOOK_MS, end, arg);
+}
+
+static void end(struct sim *sim, void *arg)
+{
+	struct letter *letter = arg;
+	struct sim_server *server = letter->server;
+	if (letter->life != server->life || !server->up || server->crash) /* nobody waits for it any more */
+		return;
+	if (sim_server_ready(server))
+		sim_call(sim, server, record_end, letter);
+	else /* it stands still */
 		sim_after(sim, LOOK_MS, end, arg);
 }
 
@@ -108,29 +118,43 @@ static void send_out(struct sim *sim, struct letter *letter)
 	sim_after(sim, letter->arrived_told ? way * 2 : AX_SEND_LIMIT_MS, end, letter);
 }
 
-static void look(struct sim *sim, void *arg)
+static void deliver(struct sim *sim, void *arg)
 {
-	int64_t life = *(int64_t *)arg;
-	if (life != sim->server.life || !sim->server.up)
-		return;
-	sim_after(sim, LOOK_MS, look, arg);
-	if (!sim_server_ready(sim))
-		return;
-	sim->n_outgoing = 0;
-	enum ax_status status = ax_deliver(&sim->server.ctx, &sim->sender, NULL);
-	bool alive = sim_server_done(sim);
-	for (int i = 0; alive && status == AX_OK && i < sim->n_outgoing; i++)
-		send_out(sim, sim->outgoing[i]);
+	struct sim_server *server = arg;
+	server->n_outgoing = 0;
+	enum ax_status status = ax_deliver(&sim->at->ctx, &server->sender, NULL);
+	for (int i = 0; !server->crash && status == AX_OK && i < server->n_outgoing; i++)
+		send_out(sim, server->outgoing[i]);
+	server->n_outgoing = -1;
 }
 
-void sim_alerts_start(struct sim *sim)
+struct watch {
+	struct sim_server *server;
+	int64_t life;
+};
+
+static void look(struct sim *sim, void *arg)
+{
+	const struct watch *watch = arg;
+	struct sim_server *server = watch->server;
+	if (watch->life != server->life || !server->up)
+		return;
+	sim_after(sim, LOOK_MS, look, arg);
+	if (!sim_server_ready(server) || server->n_outgoing >= 0) /* one look at a time */
+		return;
+	server->n_outgoing = 0;
+	sim_call(sim, server, deliver, server);
+}
+
+void sim_alerts_start(struct sim *sim, struct sim_server *server)
 {
 	static const struct ax_sender_ops ops = { is_free, hand_in };
-	int64_t *life = sim_keep(sim, sizeof(*life));
-	*life = sim->server.life;
-	sim->sender.ops = &ops;
-	sim->n_busy = 0;
-	sim_after(sim, sim_between(sim, 1, LOOK_MS), look, life);
+	struct watch *watch = sim_keep(sim, sizeof(*watch));
+	*watch = (struct watch){ server, server->life };
+	server->sender.ops = &ops;
+	server->n_busy = 0;
+	server->n_outgoing = -1;
+	sim_after(sim, sim_between(sim, 1, LOOK_MS), look, watch);
 }
 
 /* --- people ------------------------------------------------------------------------------------------------------- */
@@ -157,7 +181,7 @@ static struct ax_channel draw_channel(struct sim *sim)
 
 static void put_channel(struct sim *sim)
 {
-	struct ax_ctx *ctx = &sim->server.ctx;
+	struct ax_ctx *ctx = &sim->at->ctx;
 	struct ax_channel channel = draw_channel(sim), made;
 	size_t n = ax_mem_store_count(sim->mem, &ax_channel_row);
 	const struct ax_channel *old =
@@ -178,12 +202,13 @@ static void put_channel(struct sim *sim)
 
 void sim_act_on_alerts(struct sim *sim)
 {
-	struct ax_ctx *ctx = &sim->server.ctx;
+	struct ax_ctx *ctx = &sim->at->ctx;
 	struct ax_alert alert;
 	struct ax_delivery test;
 	int64_t n = (int64_t)ax_mem_store_count(sim->mem, &ax_alert_row);
-	int64_t id = n == 0 ? 0 : sim_between(sim, 1, n);
-	const struct ax_alert *row = n == 0 ? NULL : ax_mem_store_at(sim->mem, &ax_alert_row, (size_t)id - 1);
+	const struct ax_alert *row =
+		n == 0 ? NULL : ax_mem_store_at(sim->mem, &ax_alert_row, (size_t)sim_between(sim, 0, n - 1));
+	int64_t id = row != NULL ? row->id : 0;
 	bool watched = row != NULL && (row->rule == AX_ALERT_LATE_FINISH || row->rule == AX_ALERT_STALLED);
 	switch (sim_between(sim, 0, 5)) {
 	case 0:

@@ -80,8 +80,10 @@ void sim_send_event(struct sim *sim)
 	struct ax_event_tasks tasks;
 	bool existed;
 	int64_t first = first_of(sim, &sent);
-	enum ax_status status = ax_event_send(&sim->server.ctx, &sent, &event, &tasks, &existed, NULL);
-	if (status == AX_OK ? existed != (first != 0) || (existed && event.id != first) : status == AX_EXISTS)
+	enum ax_status status = ax_event_send(&sim->at->ctx, &sent, &event, &tasks, &existed, NULL);
+	/* another one may have sent it meanwhile */
+	bool unlike = status == AX_OK && first != 0 && (!existed || event.id != first);
+	if (unlike || (status == AX_OK && existed && first == 0 && sim->at->alone) || status == AX_EXISTS)
 		sim_fail(sim, "V4 event %s, sent again, is not answered with what event %lld made", id,
 			(long long)first);
 	if (status == AX_OK)
@@ -135,11 +137,16 @@ static void check_events(struct sim *sim)
 	const struct ax_event *event;
 	const struct ax_event_task *row;
 	const struct ax_task *task;
-	int64_t last = sim->last_event;
+	size_t n = ax_mem_store_count(sim->mem, &ax_event_row), known = 0;
+	int64_t *ids = sim->n_events == n ? NULL : ax_malloc((n + 1) * sizeof(*ids));
 	EACH (event, sim, &ax_event_row) {
-		if (event->id <= last)
+		if (ids == NULL)
+			return;
+		ids[i_event] = event->id;
+		while (known < sim->n_events && sim->events[known] < event->id)
+			known++;
+		if (known < sim->n_events && sim->events[known] == event->id)
 			continue;
-		sim->last_event = event->id > sim->last_event ? event->id : sim->last_event;
 		int64_t listeners = 0, heard = 0;
 		EACH (task, sim, &ax_task_row)
 			listeners += task->def.task_type == AX_TASK_EVENT &&
@@ -154,13 +161,25 @@ static void check_events(struct sim *sim)
 			sim_fail(sim, "V1 %lld tasks listen to event %lld, %lld heard it", (long long)listeners,
 				(long long)event->id, (long long)heard);
 	}
+	if (ids == NULL)
+		return;
+	free(sim->events);
+	sim->events = ids;
+	sim->n_events = n;
 }
 
 /* ---- chains */
 
-static bool was_over(struct sim *sim, size_t i)
+static bool was_over(const struct sim_seen *seen)
 {
-	return (int)i < sim->n_seen && ax_run_is_terminal(sim->seen[i].status);
+	return seen != NULL && ax_run_is_terminal(seen->status);
+}
+
+/* Runs of a join in one batch are numbered by their keys: "b1772388960000", "b1772388960000.2", … */
+static int number_of(const struct ax_run *join)
+{
+	const char *dot = strchr(join->fire_key, '.');
+	return dot == NULL ? 1 : (int)strtoll(dot + 1, NULL, 10);
 }
 
 /* The newest run of the join in the batch; NULL when there is none. `ret_before` is its state before this step. */
@@ -171,8 +190,11 @@ static const struct ax_run *join_of(struct sim *sim, int64_t task_id, int64_t ba
 		if (run->task_id != task_id || run->kind != AX_KIND_CHAIN || run->batch != batch || run->shard != 0 ||
 			run->fire_key[0] != 'b')
 			continue;
+		if (newest != NULL && number_of(newest) > number_of(run))
+			continue;
 		newest = run;
-		*ret_before = (int)i_run < sim->n_seen ? sim->seen[i_run].status : AX_RUN_PENDING;
+		const struct sim_seen *seen = sim_seen_of(sim, run, NULL);
+		*ret_before = seen != NULL ? seen->status : AX_RUN_PENDING;
 	}
 	return newest;
 }
@@ -263,7 +285,7 @@ static void check_once(struct sim *sim, const struct ax_run *join)
 	const struct ax_run *run;
 	EACH (run, sim, &ax_run_row)
 		if (is_join(run) && run->task_id == join->task_id && run->batch == join->batch &&
-			run->gid < join->gid && run->status != AX_RUN_BLOCKED)
+			run->gid != join->gid && run->status != AX_RUN_BLOCKED)
 			sim_fail(sim, "C4 runs %lld and %lld are of one batch of a join", (long long)run->gid,
 				(long long)join->gid);
 }
@@ -298,11 +320,10 @@ static void check_ends(struct sim *sim, const struct ax_run *ended)
 
 /* C7: a join that waits is not blocked by a rerun that fails after its upstream had succeeded. What it knew before this
  * step is kept from the last one. */
-static void check_spared(struct sim *sim, size_t i, const struct ax_run *run)
+static void check_spared(struct sim *sim, const struct sim_seen *seen, const struct ax_run *run)
 {
 	const struct ax_run *by = run_of(sim, run->blocked_by);
-	if ((int)i >= sim->n_seen || sim->seen[i].status != AX_RUN_PENDING || run->status != AX_RUN_BLOCKED ||
-		by == NULL)
+	if (seen == NULL || seen->status != AX_RUN_PENDING || run->status != AX_RUN_BLOCKED || by == NULL)
 		return;
 	for (size_t k = 0; k < sim->n_known; k++)
 		if (sim->known[k].gid == run->gid && sim->known[k].upstream_id == by->task_id)
@@ -334,22 +355,23 @@ static void check_edges(struct sim *sim)
 void sim_check_chains(struct sim *sim)
 {
 	const struct ax_run *run;
+	int at = 0;
 	check_events(sim);
 	check_edges(sim);
 	EACH (run, sim, &ax_run_row) {
-		bool fresh = (int)i_run >= sim->n_seen;
-		if (!fresh && sim->seen[i_run].rev == run->rev && sim->seen[i_run].status == run->status)
+		const struct sim_seen *seen = sim_seen_of(sim, run, &at);
+		if (seen != NULL && seen->rev == run->rev && seen->status == run->status)
 			continue;
 		check_names(sim, run);
-		check_spared(sim, i_run, run);
-		if (ax_run_is_terminal(run->status) && !was_over(sim, i_run) && run->shard == 0)
+		check_spared(sim, seen, run);
+		if (ax_run_is_terminal(run->status) && !was_over(seen) && run->shard == 0)
 			check_ends(sim, run);
-		bool waited = fresh || sim->seen[i_run].status == AX_RUN_PENDING;
+		bool waited = seen == NULL || seen->status == AX_RUN_PENDING;
 		bool came_due =
 			run->status == AX_RUN_WAITING || run->status == AX_RUN_RUNNING; /* a parent runs at once */
 		if (is_join(run) && waited && came_due)
 			check_due(sim, run);
-		if (is_join(run) && fresh)
+		if (is_join(run) && seen == NULL)
 			check_once(sim, run);
 	}
 	keep_known(sim);

@@ -22,16 +22,34 @@ static struct ax_fault plan(void *arg)
 	return (struct ax_fault){ .kind = AX_FAULT_NONE };
 }
 
+static bool any_open(const struct sim_thread *self)
+{
+	bool open = false;
+	for (int i = 0; i < self->sim->n_servers; i++)
+		for (int k = 0; k < self->sim->servers[i].n_threads; k++) {
+			struct sim_thread *other = &self->sim->servers[i].threads[k];
+			if (other == self || other->fn == NULL)
+				continue;
+			other->alone = false;
+			open = true;
+		}
+	return open;
+}
+
 /* The server may die on either side of a commit. */
 static enum ax_status run(struct ax_store *store, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
 {
-	struct sim *sim = CONTAINER(struct sim, store, store);
+	struct sim_thread *t = CONTAINER(struct sim_thread, store, store);
+	struct sim *sim = t->sim;
 	sim->transactions++;
-	if (!sim->crash && sim_chance(sim, sim->profile.server_crash))
-		sim->crash = true;
-	if (sim->crash)
+	if (!t->server->crash && sim_chance(sim, sim->profile.server_crash))
+		t->server->crash = true;
+	if (t->server->crash)
 		return ax_fail(err, AX_UNAVAILABLE, "", "the server dies before the transaction");
+	if (t->server->cut_until > sim->now)
+		return ax_fail(err, AX_UNAVAILABLE, "", "the server does not reach the database");
 	struct ax_err own = { 0 };
+	t->alone = !any_open(t);
 	enum ax_status status = ax_store_run(&sim->faults.store, arena, fn, arg, &own);
 	if (status == AX_BROKEN)
 		sim_fail(sim, "the store is broken: %s", own.msg);
@@ -39,21 +57,25 @@ static enum ax_status run(struct ax_store *store, struct ax_arena *arena, ax_tx_
 		*err = own;
 	sim_check_step(sim);
 	if (sim_chance(sim, sim->profile.server_crash)) {
-		sim->crash = true;
+		t->server->crash = true;
 		return ax_fail(err, AX_UNCERTAIN, "", "the server dies after the commit");
 	}
 	return status;
 }
 
+int64_t sim_wall_now(const struct sim *sim)
+{
+	return sim->now + sim->wall_step + (sim->at != NULL ? sim->at->server->offset : 0);
+}
+
 static int64_t now_ms(struct ax_clock *clock)
 {
-	struct sim *sim = CONTAINER(struct sim, clock, clock);
-	return sim->now + sim->wall_step;
+	return sim_wall_now(CONTAINER(struct sim_thread, clock, clock)->sim);
 }
 
 static int64_t mono_ms(struct ax_clock *clock)
 {
-	return CONTAINER(struct sim, clock, clock)->now;
+	return CONTAINER(struct sim_thread, clock, clock)->sim->now;
 }
 
 static uint64_t next_random(struct ax_rand *rand)
@@ -64,12 +86,13 @@ static uint64_t next_random(struct ax_rand *rand)
 static void task_changed(struct ax_notify *notify, int64_t task_id)
 {
 	(void)task_id;
-	sim_server_wake(CONTAINER(struct sim, notify, notify));
+	struct sim_thread *t = CONTAINER(struct sim_thread, notify, notify);
+	sim_server_wake(t->sim, t->server);
 }
 
 static void run_changed(struct ax_notify *notify, const struct ax_run *run_row)
 {
-	struct sim *sim = CONTAINER(struct sim, notify, notify);
+	struct sim *sim = CONTAINER(struct sim_thread, notify, notify)->sim;
 	sim_trace(sim, "run %lld task %lld key %s %s fence %lld %s", (long long)run_row->gid,
 		(long long)run_row->task_id, run_row->fire_key, ax_run_state_name(run_row->status),
 		(long long)run_row->fence, run_row->reason);
@@ -84,13 +107,12 @@ static void worker_changed(struct ax_notify *notify, const char *worker)
 static void group_ready(struct ax_notify *notify, const char *group_key)
 {
 	(void)group_key;
-	struct sim *sim = CONTAINER(struct sim, notify, notify);
-	sim->server.dispatch_due = true;
+	CONTAINER(struct sim_thread, notify, notify)->server->dispatch_due = true;
 }
 
 static void event(struct ax_log *log, enum ax_log_level level, const char *name, const char *fields)
 {
-	struct sim *sim = CONTAINER(struct sim, log, log);
+	struct sim *sim = CONTAINER(struct sim_thread, log, log)->sim;
 	sim_trace(sim, "log %s %s", name, fields);
 	if (level == AX_LOG_ERROR)
 		sim_fail(sim, "logged an error: %s %s", name, fields);
@@ -110,18 +132,21 @@ static const char *zone_version(struct ax_zones *zones)
 
 void sim_faults_init(struct sim *sim)
 {
-	static const struct ax_store_ops store_ops = { .run = run };
-	static const struct ax_clock_ops clock_ops = { now_ms, mono_ms };
 	static const struct ax_rand_ops rand_ops = { next_random };
-	static const struct ax_notify_ops notify_ops = { task_changed, run_changed, worker_changed, group_ready };
-	static const struct ax_log_ops log_ops = { event };
 	static const struct ax_zones_ops zones_ops = { find_zone, zone_version };
 	ax_fault_store_init(&sim->faults, ax_mem_store_port(sim->mem), plan, sim);
-	sim->store.ops = &store_ops;
-	sim->store.sole = true;
-	sim->clock.ops = &clock_ops;
 	sim->rand.ops = &rand_ops;
-	sim->notify.ops = &notify_ops;
-	sim->log.ops = &log_ops;
 	sim->zones.ops = &zones_ops;
+}
+
+void sim_thread_ports(struct sim_thread *t)
+{
+	static const struct ax_store_ops store_ops = { .run = run };
+	static const struct ax_clock_ops clock_ops = { now_ms, mono_ms };
+	static const struct ax_notify_ops notify_ops = { task_changed, run_changed, worker_changed, group_ready };
+	static const struct ax_log_ops log_ops = { event };
+	t->store = (struct ax_store){ &store_ops, t->sim->sole };
+	t->clock.ops = &clock_ops;
+	t->notify.ops = &notify_ops;
+	t->log.ops = &log_ops;
 }

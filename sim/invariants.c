@@ -15,7 +15,7 @@
  * that nobody accepted nor the server's own absence counts against a run (I11). */
 static void check_loss(struct sim *sim, const struct ax_run *run, const struct sim_seen *seen)
 {
-	const struct sim_server *server = &sim->server;
+	const struct sim_server *server = sim->at->server;
 	bool one_step = run->rev == seen->rev + 1;
 	if (run->lost_times == seen->lost_times || !one_step)
 		return;
@@ -27,21 +27,60 @@ static void check_loss(struct sim *sim, const struct ax_run *run, const struct s
 			(long long)(sim->now - server->up_since));
 }
 
+static const struct sim_seen *search(const struct sim *sim, int64_t gid)
+{
+	int low = 0, high = sim->n_seen;
+	while (low < high) {
+		int middle = (low + high) / 2;
+		if (sim->seen[middle].gid < gid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < sim->n_seen && sim->seen[low].gid == gid ? &sim->seen[low] : NULL;
+}
+
+const struct sim_seen *sim_seen_of(const struct sim *sim, const struct ax_run *run, int *at)
+{
+	if (at == NULL)
+		return search(sim, run->gid);
+	while (*at < sim->n_seen && sim->seen[*at].gid < run->gid)
+		++*at;
+	return *at < sim->n_seen && sim->seen[*at].gid == run->gid ? &sim->seen[*at] : NULL;
+}
+
+/* A thread's gids grow, and are above all that were made under its number before the server had it (I10). */
+static void check_gid(struct sim *sim, const struct ax_run *run)
+{
+	struct sim_server *server = sim->at->server;
+	int64_t number = run->gid >> 12 & 1023;
+	if (server->gid_number != number) {
+		server->gid_number = number;
+		server->gid_floor = 0;
+		for (int i = 0; i < sim->n_seen; i++)
+			if ((sim->seen[i].gid >> 12 & 1023) == number)
+				server->gid_floor = sim->seen[i].gid;
+	}
+	if (run->gid <= server->gid_floor)
+		sim_fail(sim, "I10 a run %lld was made below an older one", (long long)run->gid);
+}
+
 /* Terminal states stay (I4), fences only grow (I3), gids only grow (I10). Rows whose revision did not change are as
  * they were. */
 static void check_runs(struct sim *sim)
 {
 	const struct ax_run *run;
-	size_t n = ax_mem_store_count(sim->mem, &ax_run_row);
-	if ((int)n > sim->cap_seen) {
-		sim->cap_seen = (int)n * 2;
-		sim->seen = ax_realloc(sim->seen, (size_t)sim->cap_seen * sizeof(*sim->seen));
+	int n = (int)ax_mem_store_count(sim->mem, &ax_run_row), at = 0;
+	struct sim_seen *seen_now = sim->spare_seen;
+	if (n > sim->cap_spare) {
+		sim->cap_spare = n * 2;
+		seen_now = ax_realloc(seen_now, (size_t)sim->cap_spare * sizeof(*seen_now));
 	}
 	EACH (run, sim, &ax_run_row) {
-		struct sim_seen *seen = &sim->seen[i_run];
-		if ((int)i_run < sim->n_seen) {
-			if (seen->gid != run->gid)
-				sim_fail(sim, "I10 a run %lld was made below an older one", (long long)run->gid);
+		const struct sim_seen *seen = sim_seen_of(sim, run, &at);
+		struct sim_seen *keep = &seen_now[i_run];
+		if (seen != NULL) {
+			*keep = *seen;
 			if (seen->rev == run->rev && seen->status == run->status)
 				continue;
 			if (ax_run_is_terminal(seen->status) && seen->status != run->status)
@@ -51,17 +90,23 @@ static void check_runs(struct sim *sim)
 			if (run->fence < seen->fence || run->fence > seen->fence + 1)
 				sim_fail(sim, "I3 fence of run %lld went from %lld to %lld", (long long)run->gid,
 					(long long)seen->fence, (long long)run->fence);
+		} else {
+			check_gid(sim, run);
 		}
-		bool was_pending = (int)i_run < sim->n_seen && seen->status == AX_RUN_PENDING;
 		bool due = run->status == AX_RUN_WAITING || run->status == AX_RUN_RUNNING;
-		if (due && (was_pending || (int)i_run >= sim->n_seen) && run->parent == 0 &&
-			run->trigger_time > sim->now + sim->wall_step)
+		if (due && (seen == NULL || seen->status == AX_RUN_PENDING) && run->parent == 0 &&
+			run->trigger_time > sim_wall_now(sim))
 			sim_fail(sim, "I14 run %lld became due %lld ms early", (long long)run->gid,
-				(long long)(run->trigger_time - sim->now - sim->wall_step));
-		*seen = (struct sim_seen){ run->gid, run->status, run->fence, run->rev, run->lost_times,
+				(long long)(run->trigger_time - sim_wall_now(sim)));
+		*keep = (struct sim_seen){ run->gid, run->status, run->fence, run->rev, run->lost_times,
 			run->bounce_times, run->accepted };
 	}
-	sim->n_seen = (int)n;
+	sim->spare_seen = sim->seen;
+	int cap = sim->cap_seen;
+	sim->cap_seen = sim->cap_spare;
+	sim->cap_spare = cap;
+	sim->seen = seen_now;
+	sim->n_seen = n;
 }
 
 /* In a worker's hands: a parent never is. */
@@ -266,9 +311,10 @@ static void check_failure_groups(struct sim *sim)
 static void check_claims(struct sim *sim)
 {
 	const struct ax_run *run, *other;
+	int at = 0;
 	EACH (run, sim, &ax_run_row) {
-		bool claimed = run->status == AX_RUN_DISPATCHED &&
-			((int)i_run >= sim->n_seen || sim->seen[i_run].fence < run->fence);
+		const struct sim_seen *seen = sim_seen_of(sim, run, &at);
+		bool claimed = run->status == AX_RUN_DISPATCHED && (seen == NULL || seen->fence < run->fence);
 		const struct ax_task *task = claimed ? find_task(sim, run->task_id) : NULL;
 		if (task == NULL)
 			continue;
@@ -373,9 +419,10 @@ static void check_repeated(struct sim *sim, const struct ax_run *parent)
 static void check_parents(struct sim *sim)
 {
 	const struct ax_run *run;
+	int at = 0;
 	EACH (run, sim, &ax_run_row) {
-		bool settled = (int)i_run < sim->n_seen && sim->seen[i_run].rev == run->rev &&
-			ax_run_is_terminal(sim->seen[i_run].status);
+		const struct sim_seen *seen = sim_seen_of(sim, run, &at);
+		bool settled = seen != NULL && seen->rev == run->rev && ax_run_is_terminal(seen->status);
 		if (!ax_run_is_parent(run) || settled)
 			continue;
 		struct family f = meet_shards(sim, run);
@@ -565,9 +612,12 @@ static void check_backfills(struct sim *sim)
 
 void sim_check_step(struct sim *sim)
 {
-	if (ax_mem_store_commits(sim->mem) == sim->commits_seen)
+	/* who has which number and chore is nothing that the rows below hang on */
+	uint64_t changes = ax_mem_store_changes(sim->mem, NULL) - ax_mem_store_changes(sim->mem, &ax_lease_row) -
+		ax_mem_store_changes(sim->mem, &ax_server_row_row);
+	if (changes == sim->changes_seen)
 		return;
-	sim->commits_seen = ax_mem_store_commits(sim->mem);
+	sim->changes_seen = changes;
 	check_quotas(sim);
 	check_claims(sim);
 	check_failures(sim);

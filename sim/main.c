@@ -23,10 +23,12 @@ static void draw_profile(struct sim *sim)
 {
 	struct sim_profile *p = &sim->profile;
 	int *rates[] = { &p->lose, &p->repeat, &p->slow, &p->tx_fail, &p->tx_uncertain, &p->tx_again, &p->server_crash,
-		&p->worker_crash, &p->worker_pause, &p->clock_step, &p->hang, &p->sink_down };
-	static const int worst[] = { 100, 100, 60, 30, 30, 60, 6, 20, 20, 60, 30, 300 };
+		&p->worker_crash, &p->worker_pause, &p->clock_step, &p->hang, &p->sink_down, &p->server_stop,
+		&p->server_cut, &p->partition };
+	static const int worst[] = { 100, 100, 60, 30, 30, 60, 6, 20, 20, 60, 30, 300, 5, 10, 20 };
 	for (size_t i = 0; i < AX_COUNT(rates); i++)
 		*rates[i] = sim_between(sim, 0, 2) == 0 ? (int)sim_between(sim, 1, worst[i]) : 0;
+	p->interleave = sim_between(sim, 0, 3) == 0 ? 0 : (int)sim_between(sim, 1, 150);
 	p->fault_ms = sim_between(sim, 120, 600) * 1000;
 	p->end_ms = p->fault_ms + 45 * 60 * 1000;
 }
@@ -42,7 +44,7 @@ static void run_seed(struct sim *sim, uint64_t seed, bool trace)
 	sim->wall_step = INT64_C(1772323200000) + sim_between(sim, 0, 86400000);
 	if (sim_between(sim, 0, 2) == 0) /* midnight comes soon */
 		sim->wall_step = INT64_C(1772409600000) - sim_between(sim, 0, 600000);
-	sim_server_start(sim);
+	sim_servers_start(sim);
 	for (int i = 0; i < SIM_WORKERS; i++) {
 		struct sim_worker *w = &sim->workers[i];
 		w->sim = sim;
@@ -60,10 +62,14 @@ static void run_seed(struct sim *sim, uint64_t seed, bool trace)
 static void end_seed(struct sim *sim)
 {
 	ax_mem_store_free(sim->mem);
-	ax_arena_done(&sim->server.arena);
+	for (int i = 0; i < SIM_SERVERS; i++)
+		for (int k = 0; k < SIM_THREADS; k++)
+			ax_arena_done(&sim->servers[i].threads[k].arena);
 	free(sim->heap);
 	free(sim->seen);
+	free(sim->spare_seen);
 	free(sim->known);
+	free(sim->events);
 	free(sim->begun);
 	free(sim->acked);
 	free(sim->told);

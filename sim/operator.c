@@ -47,18 +47,13 @@ static const char *draw_schedule(struct sim *sim)
 		return "@hourly";
 	case 7: {
 		char at[AX_RFC3339_SIZE], *s = sim_keep(sim, 64);
-		ax_rfc3339_format((sim->now + sim->wall_step + sim_between(sim, 1000, 300000)) / 1000 * 1000, at);
+		ax_rfc3339_format((sim_wall_now(sim) + sim_between(sim, 1000, 300000)) / 1000 * 1000, at);
 		snprintf(s, 64, "@at %s", at);
 		return s;
 	}
 	default:
 		return "0 0 * * *";
 	}
-}
-
-static int64_t wall_now(const struct sim *sim)
-{
-	return sim->now + sim->wall_step;
 }
 
 static const char *draw_calendar_name(struct sim *sim)
@@ -74,9 +69,9 @@ static void draw_rule(struct sim *sim, struct ax_task_def *def)
 		def->calendar = draw_calendar_name(sim);
 	def->calendar_mode = (enum ax_calendar_mode)sim_between(sim, 0, 1);
 	if (sim_between(sim, 0, 5) == 0)
-		def->valid_from = wall_now(sim) + sim_between(sim, -60000, 60000);
+		def->valid_from = sim_wall_now(sim) + sim_between(sim, -60000, 60000);
 	if (sim_between(sim, 0, 5) == 0)
-		def->valid_until = wall_now(sim) + sim_between(sim, 1000, 300000);
+		def->valid_until = sim_wall_now(sim) + sim_between(sim, 1000, 300000);
 	if (sim_between(sim, 0, 2) == 0)
 		def->jitter_seconds = sim_between(sim, 1, sim_between(sim, 0, 1) == 0 ? 10 : 200);
 }
@@ -84,7 +79,7 @@ static void draw_rule(struct sim *sim, struct ax_task_def *def)
 /* A calendar that lets today in or not, and the days around it: midnight may come. */
 static void put_calendar(struct sim *sim)
 {
-	struct ax_ctx *ctx = &sim->server.ctx;
+	struct ax_ctx *ctx = &sim->at->ctx;
 	struct ax_calendar_day days[3];
 	struct ax_calendar_def def = { .name = draw_calendar_name(sim), .title = "" };
 	struct ax_calendar_row made;
@@ -92,7 +87,7 @@ static void put_calendar(struct sim *sim)
 	int64_t version = 0;
 	for (int64_t day = -1; day <= 1; day++)
 		if (sim_between(sim, 0, 2) > 0)
-			days[def.content.n++] = (struct ax_calendar_day){ wall_now(sim) / 86400000 + day,
+			days[def.content.n++] = (struct ax_calendar_day){ sim_wall_now(sim) / 86400000 + day,
 				sim_between(sim, 0, 3) > 0, "" };
 	def.content.days = days;
 	def.content.week = (unsigned)sim_between(sim, 0, AX_CALENDAR_WEEK);
@@ -111,13 +106,13 @@ static void start_backfill(struct sim *sim, int64_t task_id)
 	struct ax_backfill made;
 	struct ax_backfill_ask ask = {
 		.task_id = task_id,
-		.to_time = wall_now(sim) + sim_between(sim, -300000, 60000),
+		.to_time = sim_wall_now(sim) + sim_between(sim, -300000, 60000),
 		.max_live = sim_between(sim, 1, 4),
 		.newest_first = sim_between(sim, 0, 1) == 0,
 		.dry_run = sim_between(sim, 0, 7) == 0,
 	};
 	ask.from_time = ask.to_time - sim_between(sim, 1, 600000);
-	if (ax_backfill_create(&sim->server.ctx, &ask, "sim", &made, NULL) == AX_OK)
+	if (ax_backfill_create(&sim->at->ctx, &ask, "sim", &made, NULL) == AX_OK)
 		sim_trace(sim, "backfill %lld of task %lld: %lld fires, %lld made", (long long)made.id,
 			(long long)task_id, (long long)made.total, (long long)made.made);
 }
@@ -187,19 +182,19 @@ static void create(struct sim *sim)
 	struct ax_task task;
 	int failed;
 	struct ax_err err = { 0 };
-	if (ax_tasks_create(&sim->server.ctx, &def, &status, 1, "sim", &task, &failed, &err) == AX_OK)
+	if (ax_tasks_create(&sim->at->ctx, &def, &status, 1, "sim", &task, &failed, &err) == AX_OK)
 		sim_trace(sim, "task %lld is %s overlap %d misfire %d window %lld", (long long)task.id, def.cron_expr,
 			def.overlap, def.misfire, (long long)def.window_seconds);
 }
 
-/* A committed row of the table, drawn at random; NULL when it is empty. */
+/* A copy of a committed row of the table, drawn at random; NULL when it is empty. */
 static const void *draw_row(struct sim *sim, const struct ax_row_type *type, bool newest)
 {
 	size_t n = ax_mem_store_count(sim->mem, type);
 	if (n == 0)
 		return NULL;
 	size_t back = (size_t)sim_between(sim, 1, newest && n > 30 ? 30 : (int64_t)n);
-	return ax_mem_store_at(sim->mem, type, n - back);
+	return sim_copy(sim, type, ax_mem_store_at(sim->mem, type, n - back));
 }
 
 static void edit(struct sim *sim, const struct ax_task *task)
@@ -212,14 +207,14 @@ static void edit(struct sim *sim, const struct ax_task *task)
 	put_right(&def);
 	struct ax_task changed;
 	int64_t id = task->id; /* the row is gone once it was replaced */
-	if (ax_task_update(&sim->server.ctx, id, task->version, &def, "sim", &changed, NULL) == AX_OK)
+	if (ax_task_update(&sim->at->ctx, id, task->version, &def, "sim", &changed, NULL) == AX_OK)
 		sim_trace(sim, "task %lld is now %s", (long long)id, def.cron_expr);
 }
 
 /* A trial of the task's definition begins, or the one that runs is decided. */
 static void try_canary(struct sim *sim, const struct ax_task *task)
 {
-	struct ax_ctx *ctx = &sim->server.ctx;
+	struct ax_ctx *ctx = &sim->at->ctx;
 	struct ax_canary canary;
 	if (task->canary_version != 0) {
 		bool promote = sim_between(sim, 0, 1) == 0;
@@ -247,7 +242,7 @@ static void try_canary(struct sim *sim, const struct ax_task *task)
 
 static void act_on_task(struct sim *sim, const struct ax_task *task)
 {
-	struct ax_ctx *ctx = &sim->server.ctx;
+	struct ax_ctx *ctx = &sim->at->ctx;
 	struct ax_task changed;
 	struct ax_runs given;
 	struct ax_run run;
@@ -280,7 +275,7 @@ static void act_on_task(struct sim *sim, const struct ax_task *task)
 		break;
 	default:
 		if (task->def.task_type == AX_TASK_DELAY)
-			trigger.run_at = sim->now + sim->wall_step + sim_between(sim, -1000, 60000);
+			trigger.run_at = sim_wall_now(sim) + sim_between(sim, -1000, 60000);
 		if (sim_between(sim, 0, 2) == 0)
 			trigger.key = text(sim, "key-%lld", (long long)sim_between(sim, 0, 20));
 		if (sim_between(sim, 0, 1) == 0)
@@ -291,13 +286,12 @@ static void act_on_task(struct sim *sim, const struct ax_task *task)
 
 static void act_on_run(struct sim *sim, int64_t gid)
 {
-	struct ax_ctx *ctx = &sim->server.ctx;
+	struct ax_ctx *ctx = &sim->at->ctx;
 	struct ax_run run;
 	struct ax_runs made;
 	switch (sim_between(sim, 0, 5)) {
 	case 5:
-		(void)!ax_run_postpone(
-			ctx, gid, sim->now + sim->wall_step + sim_between(sim, -1000, 60000), NULL, &run, NULL);
+		(void)!ax_run_postpone(ctx, gid, sim_wall_now(sim) + sim_between(sim, -1000, 60000), NULL, &run, NULL);
 		break;
 	case 0:
 	case 1:
@@ -324,13 +318,13 @@ static void act_on_group(struct sim *sim, const struct ax_group *row)
 	group.backlog_seconds = sim_between(sim, 10, 60);
 	group.paused = !group.paused && sim_between(sim, 0, 3) == 0;
 	sim_draw_room(sim, &group);
-	(void)!ax_group_update(&sim->server.ctx, &group, &changed, NULL);
+	(void)!ax_group_update(&sim->at->ctx, &group, &changed, NULL);
 }
 
 static void disable(struct sim *sim, struct sim_worker *w, bool on)
 {
 	w->disabled = false; /* whatever comes of it, unless it is heard */
-	if (ax_worker_disable(&sim->server.ctx, w->name, on, NULL) == AX_OK && !sim->crash)
+	if (ax_worker_disable(&sim->at->ctx, w->name, on, NULL) == AX_OK && !sim->at->server->crash)
 		w->disabled = on;
 }
 
@@ -338,7 +332,7 @@ static void act_on_worker(struct sim *sim, struct sim_worker *w)
 {
 	bool on = sim_between(sim, 0, 2) == 0;
 	if (sim_between(sim, 0, 1) == 0)
-		(void)!ax_worker_drain(&sim->server.ctx, w->name, on, NULL);
+		(void)!ax_worker_drain(&sim->at->ctx, w->name, on, NULL);
 	else
 		disable(sim, w, on);
 }
@@ -351,29 +345,19 @@ static void act_on_failures(struct sim *sim, const struct ax_failure_group *row)
 		.id = row->id,
 		.by = "sim",
 		.reason = "",
-		.until_time = sim->now + sim->wall_step + sim_between(sim, 1, 120000),
+		.until_time = sim_wall_now(sim) + sim_between(sim, 1, 120000),
 		.note = "a note",
 	};
 	struct ax_failure_group group;
 	if (sim_between(sim, 0, 1) == 0)
-		(void)!ax_failure_retry_all(&sim->server.ctx, &retry, NULL);
+		(void)!ax_failure_retry_all(&sim->at->ctx, &retry, NULL);
 	else
-		(void)!ax_failure_do(&sim->server.ctx, &act, &group, NULL);
+		(void)!ax_failure_do(&sim->at->ctx, &act, &group, NULL);
 }
 
-static void act(struct sim *sim, void *arg)
+static void do_act(struct sim *sim, void *arg)
 {
-	if (sim->calm)
-		return;
-	sim_after(sim, sim_between(sim, 200, 12000), act, arg);
-	if (sim_chance(sim, sim->profile.clock_step)) {
-		sim->wall_step += sim_between(sim, 0, 2) == 0 ? sim_between(sim, -3600000, 3600000)
-							      : sim_between(sim, -5000, 5000);
-		sim_trace(sim, "the clock steps to %lld ms off", (long long)sim->wall_step);
-		sim_server_wake(sim);
-	}
-	if (!sim_server_ready(sim))
-		return;
+	(void)arg;
 	const struct ax_task *task = draw_row(sim, &ax_task_row, false);
 	const struct ax_run *run = draw_row(sim, &ax_run_row, true);
 	const struct ax_group *group = draw_row(sim, &ax_group_row, false);
@@ -392,7 +376,7 @@ static void act(struct sim *sim, void *arg)
 	else if (dice < 20 && failures != NULL)
 		act_on_failures(sim, failures);
 	else if (dice < 21 && backfill != NULL)
-		(void)!ax_backfill_cancel(&sim->server.ctx, backfill->id, &cancelled, NULL);
+		(void)!ax_backfill_cancel(&sim->at->ctx, backfill->id, &cancelled, NULL);
 	else if (dice < 23)
 		put_calendar(sim);
 	else if (dice < 25)
@@ -401,10 +385,26 @@ static void act(struct sim *sim, void *arg)
 		sim_send_event(sim);
 	else
 		act_on_worker(sim, &sim->workers[sim_between(sim, 0, SIM_WORKERS - 1)]);
-	sim_server_done(sim);
 }
 
-static void set_up(struct sim *sim, void *arg)
+static void act(struct sim *sim, void *arg)
+{
+	if (sim->calm)
+		return;
+	sim_after(sim, sim_between(sim, 200, 12000) / sim->n_servers, act, arg);
+	if (sim_chance(sim, sim->profile.clock_step)) {
+		sim->wall_step += sim_between(sim, 0, 2) == 0 ? sim_between(sim, -3600000, 3600000)
+							      : sim_between(sim, -5000, 5000);
+		sim_trace(sim, "the clock steps to %lld ms off", (long long)sim->wall_step);
+		for (int i = 0; i < sim->n_servers; i++)
+			sim_server_wake(sim, &sim->servers[i]);
+	}
+	struct sim_server *server = sim_any_server(sim);
+	if (server != NULL)
+		sim_call(sim, server, do_act, NULL);
+}
+
+static void do_set_up(struct sim *sim, void *arg)
 {
 	(void)arg;
 	struct ax_group other = { .group_key = "other",
@@ -415,30 +415,27 @@ static void set_up(struct sim *sim, void *arg)
 		.dispatch_quota = 5,
 		.pool_size = 5 },
 			made;
-	if (sim_server_ready(sim)) {
-		enum ax_status status = ax_group_create(&sim->server.ctx, &other, &made, NULL);
-		put_calendar(sim);
-		put_calendar(sim);
-		for (int i = 0; i < 4; i++)
-			sim_act_on_alerts(sim);
-		for (int i = (int)sim_between(sim, 3, 12); i > 0 && (status == AX_OK || status == AX_EXISTS); i--)
-			create(sim);
-		bool alive = sim_server_done(sim);
-		if (alive && (status == AX_OK || status == AX_EXISTS)) {
-			sim_after(sim, 1000, act, NULL);
-			return;
-		}
-	}
-	sim_after(sim, 1000, set_up, NULL);
+	enum ax_status status = ax_group_create(&sim->at->ctx, &other, &made, NULL);
+	put_calendar(sim);
+	put_calendar(sim);
+	for (int i = 0; i < 4; i++)
+		sim_act_on_alerts(sim);
+	for (int i = (int)sim_between(sim, 3, 12); i > 0 && (status == AX_OK || status == AX_EXISTS); i--)
+		create(sim);
+	if (sim->is_set_up || sim->at->server->crash || (status != AX_OK && status != AX_EXISTS))
+		return;
+	sim->is_set_up = true;
+	sim_after(sim, 1000, act, NULL);
 }
 
-/* Who waited for a server to come back may be quicker than its first tick. */
-void sim_operator_first(struct sim *sim)
+static void set_up(struct sim *sim, void *arg)
 {
-	if (sim_between(sim, 0, 2) > 0 || !sim_server_ready(sim))
+	struct sim_server *server = sim_any_server(sim);
+	if (sim->is_set_up)
 		return;
-	put_calendar(sim);
-	sim_server_done(sim);
+	sim_after(sim, 1000, set_up, arg);
+	if (server != NULL)
+		sim_call(sim, server, do_set_up, NULL);
 }
 
 void sim_operator_start(struct sim *sim)
@@ -447,34 +444,39 @@ void sim_operator_start(struct sim *sim)
 }
 
 /* Ends the demand and lets everything that waits go through: groups open, workers willing. */
-static void rest(struct sim *sim, void *arg)
+static void do_rest(struct sim *sim, void *arg)
 {
 	(void)arg;
-	if (!sim_server_ready(sim)) {
-		sim_after(sim, 500, rest, NULL);
-		return;
-	}
 	const struct ax_task *task;
 	const struct ax_group *group;
 	struct ax_task changed;
 	for (size_t i = 0; (group = ax_mem_store_at(sim->mem, &ax_group_row, i)) != NULL; i++) {
-		struct ax_group open = *group, opened;
+		struct ax_group open = *(struct ax_group *)sim_copy(sim, &ax_group_row, group), opened;
 		open.paused = false;
 		open.dispatch_quota = 50;
 		open.worker_backlog = 0;
-		if (ax_group_update(&sim->server.ctx, &open, &opened, NULL) != AX_OK)
+		if (ax_group_update(&sim->at->ctx, &open, &opened, NULL) != AX_OK)
 			sim_fail(sim, "a group could not be opened in calm times");
 	}
 	for (int i = 0; i < SIM_WORKERS; i++) {
-		(void)!ax_worker_drain(&sim->server.ctx, sim->workers[i].name, false, NULL);
+		(void)!ax_worker_drain(&sim->at->ctx, sim->workers[i].name, false, NULL);
 		disable(sim, &sim->workers[i], false);
 	}
 	for (size_t i = 0; (task = ax_mem_store_at(sim->mem, &ax_task_row, i)) != NULL; i++) {
 		int64_t id = task->id; /* the row is gone once it was replaced */
-		if (ax_task_set_status(&sim->server.ctx, id, AX_TASK_PAUSED, "sim", &changed, NULL, NULL) != AX_OK)
+		if (ax_task_set_status(&sim->at->ctx, id, AX_TASK_PAUSED, "sim", &changed, NULL, NULL) != AX_OK)
 			sim_fail(sim, "task %lld could not be paused in calm times", (long long)id);
 	}
-	sim_server_done(sim);
+	sim_servers_retire(sim);
+}
+
+static void rest(struct sim *sim, void *arg)
+{
+	struct sim_server *server = sim_any_server(sim);
+	if (server == NULL)
+		sim_after(sim, 500, rest, arg);
+	else
+		sim_call(sim, server, do_rest, NULL);
 }
 
 void sim_operator_rest(struct sim *sim)

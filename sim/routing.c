@@ -125,7 +125,7 @@ void sim_check_left(struct sim *sim, const struct sim_worker *worker, int64_t sl
 	EACH (run, sim, &ax_run_row) {
 		if (run->status != AX_RUN_WAITING || run->hold != AX_HOLD_NONE || !might_have(sim, worker, slots, run))
 			continue;
-		int64_t waited = sim->now + sim->wall_step - run->ready_time;
+		int64_t waited = sim_wall_now(sim) - run->ready_time;
 		bool wants_one = false;
 		EACH (version, sim, &ax_task_version_row)
 			wants_one = wants_one ||

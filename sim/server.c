@@ -3,6 +3,7 @@
 
 #include "app/dispatch.h"
 #include "app/recover.h"
+#include "app/seat.h"
 #include "app/tick.h"
 #include "app/workers.h"
 #include "core/limits.h"
@@ -10,53 +11,82 @@
 
 static const char *const credential[] = { "default", "other", NULL };
 
+static void start(struct sim *sim, void *arg);
+
 static void restart(struct sim *sim, void *arg)
 {
-	(void)arg;
-	sim_server_start(sim);
+	struct sim_server *server = arg;
+	(void)sim;
+	sim_thread_run(&server->threads[0], start, server);
 }
 
-static void die(struct sim *sim)
+/* Nothing of it is at work any more. */
+void sim_server_die(struct sim *sim, struct sim_server *server)
 {
-	sim_trace(sim, "server dies");
-	sim->crash = false;
+	sim_trace(sim, "server %s dies", server->name);
+	server->crash = server->up = server->dispatch_due = server->dispatching = false;
+	server->calls = NULL;
 	sim->crashes++;
-	sim->server.up = false;
-	memset(sim->server.parked, 0, sizeof(sim->server.parked));
+	memset(server->parked, 0, sizeof(server->parked));
+	if (server->retired)
+		return;
 	/* mostly back soon; sometimes away for longer than leases and windows */
 	int64_t away = sim_between(sim, 0, 9) == 0 ? sim_between(sim, 30000, 150000) : sim_between(sim, 100, 5000);
-	sim_after(sim, sim->calm ? 100 : away, restart, NULL);
+	sim_after(sim, sim->calm ? 100 : away, restart, server);
 }
 
-bool sim_server_ready(struct sim *sim)
+bool sim_server_ready(const struct sim_server *server)
 {
-	if (!sim->server.up || sim->server.paused_until > sim->now)
-		return false;
-	ax_arena_reset(&sim->server.arena);
-	return true;
+	return server->up && !server->crash && server->paused_until <= server->sim->now;
+}
+
+struct sim_server *sim_any_server(struct sim *sim)
+{
+	int first = (int)sim_between(sim, 0, sim->n_servers - 1);
+	for (int i = 0; i < sim->n_servers; i++) {
+		struct sim_server *server = &sim->servers[(first + i) % sim->n_servers];
+		if (sim_server_ready(server))
+			return server;
+	}
+	return NULL;
+}
+
+void *sim_copy(struct sim *sim, const struct ax_row_type *type, const void *row)
+{
+	void *copy = ax_alloc(&sim->at->arena, type->size);
+	ax_row_copy(type, &sim->at->arena, row, copy);
+	return copy;
 }
 
 static void tick(struct sim *sim, void *arg);
 
-static void plan_tick(struct sim *sim, int64_t at)
+static void plan_tick(struct sim *sim, struct sim_server *server, int64_t at)
 {
-	struct sim_server *server = &sim->server;
 	at = AX_MAX(at, sim->now + 1);
 	if (server->tick_at != 0 && server->tick_at <= at)
 		return;
 	server->tick_at = at;
-	sim_after(sim, at - sim->now, tick, NULL);
+	sim_after(sim, at - sim->now, tick, server);
 }
 
-void sim_server_wake(struct sim *sim)
+void sim_server_wake(struct sim *sim, struct sim_server *server)
 {
-	plan_tick(sim, sim->now + 1);
+	plan_tick(sim, server, sim->now + 1);
+}
+
+/* Unless the way is cut. */
+static void answer_worker(
+	struct sim *sim, const struct sim_server *server, const struct sim_worker *worker, sim_fn deliver, void *arg)
+{
+	if (worker->cut_until[server->index] <= sim->now)
+		sim_send(sim, deliver, arg);
 }
 
 /* Answers what can be answered; polls that got nothing stay parked until their time is over. */
-static void dispatch(struct sim *sim)
+void sim_server_dispatch(struct sim *sim, void *arg)
 {
-	struct sim_server *server = &sim->server;
+	struct sim_server *server = arg;
+	struct sim_thread *t = sim->at;
 	struct ax_poll polls[SIM_WORKERS * 4];
 	int at[SIM_WORKERS * 4], n = 0;
 	for (size_t i = 0; i < AX_COUNT(server->parked); i++) {
@@ -75,15 +105,17 @@ static void dispatch(struct sim *sim)
 	if (n == 0)
 		return;
 	struct ax_err err = { 0 };
-	enum ax_status status = ax_dispatch(&server->ctx, polls, n, &err);
-	if (sim->crash) {
-		die(sim);
+	server->dispatching = true;
+	int64_t then = sim->now;
+	enum ax_status status = ax_dispatch(&t->ctx, polls, n, &err);
+	server->dispatching = false;
+	if (server->crash)
 		return;
-	}
 	for (int i = 0; i < n; i++) {
 		struct sim_parked *parked = &server->parked[at[i]];
 		bool over = parked->until <= sim->now;
-		if (status == AX_OK && polls[i].status == AX_OK && polls[i].n_orders == 0)
+		if (status == AX_OK && polls[i].status == AX_OK && polls[i].n_orders == 0 && t->alone &&
+			sim->now == then)
 			sim_check_left(sim, &sim->workers[parked->worker], parked->slots);
 		if (status == AX_OK && polls[i].status == AX_OK && polls[i].n_orders == 0 && polls[i].n_stops == 0 &&
 			!over)
@@ -91,6 +123,7 @@ static void dispatch(struct sim *sim)
 		if (status != AX_OK && !over)
 			continue;
 		struct sim_poll *answer = sim_keep(sim, sizeof(*answer));
+		answer->server = server;
 		answer->worker = &sim->workers[parked->worker];
 		answer->life = parked->life;
 		answer->id = parked->poll_id;
@@ -112,92 +145,157 @@ static void dispatch(struct sim *sim)
 		}
 		for (int k = 0; status == AX_OK && k < polls[i].n_stops && answer->n_stops < SIM_HELD_MAX; k++)
 			answer->stops[answer->n_stops++] = polls[i].stops[k];
-		sim_send(sim, sim_worker_polled, answer);
+		answer_worker(sim, server, answer->worker, sim_worker_polled, answer);
 	}
 	if (status != AX_OK)
-		sim_server_wake(sim);
+		sim_server_wake(sim, server);
 }
 
-/* After every call of a service: die if it was told to, serve polls if there may be something. False when it died. */
-bool sim_server_done(struct sim *sim)
+static void do_tick(struct sim *sim, void *arg)
 {
-	if (sim->crash) {
-		die(sim);
-		return false;
+	struct sim_server *server = arg;
+	struct ax_ctx *ctx = &sim->at->ctx;
+	int64_t next = 0;
+	struct ax_err err = { 0 };
+	if (sim_chance(sim, sim->profile.server_stop)) {
+		sim_trace(sim, "server %s is stopped", server->name);
+		(void)!ax_seat_leave(ctx, &err);
+		server->crash = true; /* nothing of it goes on */
+		return;
 	}
-	if (sim->server.dispatch_due)
-		dispatch(sim);
-	return sim->server.up;
+	enum ax_status status = ax_tick(ctx, &next, &err);
+	server->dispatch_due = true;  /* parked polls may have timed out */
+	int64_t at = sim->now + 1000; /* looks anyway once a second */
+	if (status == AX_OK && next != 0)
+		at = AX_MIN(at, next - sim->wall_step - server->offset);
+	plan_tick(sim, server, at);
 }
 
 static void tick(struct sim *sim, void *arg)
 {
-	(void)arg;
-	struct sim_server *server = &sim->server;
-	if (!server->up || server->tick_at != sim->now)
+	struct sim_server *server = arg;
+	if (!server->up || server->crash || server->tick_at != sim->now)
 		return; /* another tick was planned since */
 	server->tick_at = 0;
+	if (server->threads[0].fn != NULL) { /* the thread that ticks */
+		plan_tick(sim, server, sim->now + 2);
+		return;
+	}
 	if (server->paused_until > sim->now) {
-		plan_tick(sim, server->paused_until);
+		plan_tick(sim, server, server->paused_until);
 		return;
 	}
 	if (sim_chance(sim, 1)) {
 		server->paused_until = sim->now + sim_between(sim, 1000, 90000);
-		sim_trace(sim, "server stands still for %lld ms", (long long)(server->paused_until - sim->now));
-		plan_tick(sim, server->paused_until);
+		sim_trace(sim, "server %s stands still for %lld ms", server->name,
+			(long long)(server->paused_until - sim->now));
+		plan_tick(sim, server, server->paused_until);
 		return;
 	}
-	ax_arena_reset(&server->arena);
-	int64_t next = 0;
-	struct ax_err err = { 0 };
-	enum ax_status status = ax_tick(&server->ctx, &next, &err);
-	server->dispatch_due = true; /* parked polls may have timed out */
-	if (!sim_server_done(sim))
-		return;
-	int64_t at = sim->now + 1000; /* looks anyway once a second */
-	if (status == AX_OK && next != 0)
-		at = AX_MIN(at, next - sim->wall_step);
-	plan_tick(sim, at);
+	if (sim_chance(sim, sim->profile.server_cut)) {
+		server->cut_until = sim->now + sim_between(sim, 100, 60000);
+		sim_trace(sim, "server %s does not reach the database for %lld ms", server->name,
+			(long long)(server->cut_until - sim->now));
+	}
+	sim_thread_run(&server->threads[0], do_tick, server);
 }
 
-void sim_server_start(struct sim *sim)
+static void do_retire(struct sim *sim, void *arg)
 {
-	struct sim_server *server = &sim->server;
-	struct ax_err err = { 0 };
-	ax_arena_reset(&server->arena);
-	memset(&server->seat, 0, sizeof(server->seat));
-	server->ctx = (struct ax_ctx){
-		.store = &sim->store,
-		.clock = &sim->clock,
+	struct sim_server *server = arg;
+	sim_trace(sim, "server %s is stopped for good", server->name);
+	if (ax_seat_leave(&sim->at->ctx, NULL) != AX_OK)
+		sim_fail(sim, "server %s could not give back its number in calm times", server->name);
+	server->retired = server->crash = true;
+}
+
+/* The first server goes on alone: what the others leave is its. */
+static void retire(struct sim *sim, void *arg)
+{
+	struct sim_server *server = arg;
+	if (sim_server_ready(server))
+		sim_call(sim, server, do_retire, server);
+	else
+		sim_after(sim, 1000, retire, server);
+}
+
+void sim_servers_retire(struct sim *sim)
+{
+	for (int i = 1; i < sim->n_servers; i++)
+		sim_after(sim, 1, retire, &sim->servers[i]);
+}
+
+static void init_thread(struct sim *sim, struct sim_server *server, int index)
+{
+	struct sim_thread *t = &server->threads[index];
+	sim_thread_ports(t);
+	t->ctx = (struct ax_ctx){
+		.store = &t->store,
+		.clock = &t->clock,
 		.rand = &sim->rand,
-		.notify = &sim->notify,
-		.log = &sim->log,
+		.notify = &t->notify,
+		.log = &t->log,
 		.zones = &sim->zones,
-		.arena = &server->arena,
-		.server_name = "sim",
+		.arena = &t->arena,
+		.server_name = server->name,
 		.seat = &server->seat,
+		.stripe = index,
+		.stripes = server->n_threads,
 	};
-	server->life++;
-	server->paused_until = 0;
-	if (ax_recover(&server->ctx, "0", &err) != AX_OK || sim->crash) {
-		die(sim);
-		return;
-	}
-	sim_trace(sim, "server starts");
-	server->up = true;
+}
+
+static void start(struct sim *sim, void *arg)
+{
+	struct sim_server *server = arg;
+	struct ax_err err = { 0 };
+	memset(&server->seat, 0, sizeof(server->seat));
+	server->gid_number = -1;
 	server->up_since = sim->now;
 	server->step_then = sim->wall_step;
+	server->life++;
+	server->paused_until = server->cut_until = 0;
+	server->offset = sim->n_servers > 1 ? sim_between(sim, -SIM_SKEW_MS, SIM_SKEW_MS) : 0;
+	for (int i = 0; i < server->n_threads; i++)
+		init_thread(sim, server, i);
+	if (ax_recover(&server->threads[0].ctx, "0", &err) != AX_OK || server->crash) {
+		server->crash = true;
+		return;
+	}
+	sim_trace(sim, "server %s starts as number %lld", server->name, (long long)ax_seat_number(&server->seat));
+	server->up = true;
 	server->tick_at = 0;
-	plan_tick(sim, sim->now + 1);
-	sim_alerts_start(sim);
-	sim_operator_first(sim);
+	plan_tick(sim, server, sim->now + 1);
+	sim_alerts_start(sim, server);
 }
 
-void sim_server_register(struct sim *sim, void *arg)
+/* Which there are, and what kind of threads they have. */
+void sim_servers_start(struct sim *sim)
+{
+	sim->n_servers = sim_between(sim, 0, 2) == 0 ? 1 : (int)sim_between(sim, 2, SIM_SERVERS);
+	sim->sole = sim->n_servers == 1 && sim_between(sim, 0, 1) == 0;
+	sim->poll_all = sim_between(sim, 0, 1) == 0;
+	sim->roam = sim_between(sim, 0, 1) == 0;
+	for (int i = 0; i < sim->n_servers; i++) {
+		struct sim_server *server = &sim->servers[i];
+		server->sim = sim;
+		server->index = i;
+		server->n_threads = sim->sole ? 1 : (int)sim_between(sim, 1, SIM_THREADS);
+		snprintf(server->name, sizeof(server->name), "s%d", i + 1);
+		for (int k = 0; k < server->n_threads; k++) {
+			server->threads[k].sim = sim;
+			server->threads[k].server = server;
+			server->threads[k].index = k;
+			sim_thread_init(&server->threads[k]);
+		}
+	}
+	sim_threads_init(sim);
+	for (int i = 0; i < sim->n_servers; i++)
+		sim_after(sim, i == 0 ? 0 : sim_between(sim, 0, 3000), restart, &sim->servers[i]);
+}
+
+static void serve_register(struct sim *sim, void *arg)
 {
 	struct sim_register *request = arg;
-	if (!sim_server_ready(sim))
-		return;
 	struct ax_worker_group groups[] = {
 		{ .group_key = "default", .pool_size = request->worker->pool },
 		{ .group_key = "other", .pool_size = request->worker->pool },
@@ -217,18 +315,23 @@ void sim_server_register(struct sim *sim, void *arg)
 	struct ax_err err = { 0 };
 	struct sim_register *answer = sim_keep(sim, sizeof(*answer));
 	*answer = *request;
-	answer->status = ax_worker_register(&sim->server.ctx, &reg, &err);
+	answer->status = ax_worker_register(&sim->at->ctx, &reg, &err);
 	for (int i = 0; answer->status == AX_OK && i < reg.n_stops; i++)
 		answer->stops[answer->n_stops++] = reg.stops[i];
-	if (sim_server_done(sim))
-		sim_send(sim, sim_worker_registered, answer);
+	if (!request->server->crash)
+		answer_worker(sim, request->server, request->worker, sim_worker_registered, answer);
 }
 
-void sim_server_report(struct sim *sim, void *arg)
+void sim_server_register(struct sim *sim, void *arg)
+{
+	struct sim_register *request = arg;
+	if (sim_server_ready(request->server))
+		sim_call(sim, request->server, serve_register, request);
+}
+
+static void serve_report(struct sim *sim, void *arg)
 {
 	struct sim_report *request = arg;
-	if (!sim_server_ready(sim))
-		return;
 	struct sim_report *answer = sim_keep(sim, sizeof(*answer));
 	*answer = *request;
 	struct ax_report report = {
@@ -239,20 +342,28 @@ void sim_server_report(struct sim *sim, void *arg)
 		.n = answer->n,
 	};
 	struct ax_err err = { 0 };
-	answer->status = ax_ingest(&sim->server.ctx, &report, &err);
+	answer->status = ax_ingest(&sim->at->ctx, &report, &err);
 	for (int i = 0; answer->status == AX_OK && i < report.n_stops && i < SIM_HELD_MAX; i++)
 		answer->stops[answer->n_stops++] = report.stops[i];
-	if (sim_server_done(sim))
-		sim_send(sim, sim_worker_reported, answer);
+	if (!request->server->crash)
+		answer_worker(sim, request->server, request->worker, sim_worker_reported, answer);
+}
+
+void sim_server_report(struct sim *sim, void *arg)
+{
+	struct sim_report *request = arg;
+	if (sim_server_ready(request->server))
+		sim_call(sim, request->server, serve_report, request);
 }
 
 void sim_server_poll(struct sim *sim, void *arg)
 {
 	struct sim_poll *request = arg;
-	if (!sim_server_ready(sim))
+	struct sim_server *server = request->server;
+	if (!sim_server_ready(server))
 		return;
-	for (size_t i = 0; i < AX_COUNT(sim->server.parked); i++) {
-		struct sim_parked *parked = &sim->server.parked[i];
+	for (size_t i = 0; i < AX_COUNT(server->parked); i++) {
+		struct sim_parked *parked = &server->parked[i];
 		if (parked->live && parked->worker == request->worker->index && parked->poll_id == request->id)
 			return; /* the same poll a second time */
 		if (parked->live)
@@ -266,7 +377,9 @@ void sim_server_poll(struct sim *sim, void *arg)
 			.live = true,
 		};
 		snprintf(parked->incarnation, sizeof(parked->incarnation), "%s", request->incarnation);
-		dispatch(sim);
+		server->dispatch_due = true;
+		if (!server->dispatching)
+			sim_call(sim, server, sim_server_dispatch, server);
 		return;
 	}
 }

@@ -2,11 +2,13 @@
 #define AX_SIM_SIM_H
 
 /* The deterministic simulator: the real services over the memory store, with virtual time, a network that loses,
- * repeats, delays and reorders, workers that crash and pause, a server that crashes, and a clock that steps. One seed
- * decides everything; the same seed gives the same history.
+ * repeats, delays and reorders, workers that crash and pause, one to three servers that crash, pause and are cut off,
+ * transactions of theirs that overlap operation by operation, and a clock that steps. One seed decides everything; the
+ * same seed gives the same history.
  *
  *   world.c      virtual time, the event heap, random fates, the trace
- *   faults.c     the store as it is in bad times, the server's clock, randomness and notifications
+ *   faults.c     the store as it is in bad times, the servers' clocks, randomness and notifications
+ *   threads.c    the threads of servers: who goes on while whose transaction stands still
  *   server.c     ax-server: ticks, parked polls, requests; crashes and restarts
  *   worker.c     ax-worker as docs/protocol.md wants it: queue, attempts, spool, heartbeats, self-fencing
  *   chains.c     events and chains: who sends and draws them, and what must hold of them
@@ -22,10 +24,19 @@
 #include "app/ctx.h"
 #include "app/ingest.h"
 #include "port/mem_store.h"
+#include "port/row.h"
 #include "port/sender.h"
 #include "port/wrap_fault.h"
 
-enum { SIM_WORKERS = 3, SIM_HELD_MAX = 24, SIM_TASKS_MAX = 40, SIM_BUSY_MAX = 16 };
+enum {
+	SIM_SERVERS = 3,
+	SIM_THREADS = 2,
+	SIM_SKEW_MS = 200,
+	SIM_WORKERS = 3,
+	SIM_HELD_MAX = 24,
+	SIM_TASKS_MAX = 40,
+	SIM_BUSY_MAX = 16
+};
 
 struct sim;
 typedef void (*sim_fn)(struct sim *sim, void *arg);
@@ -35,6 +46,9 @@ struct sim_profile {
 	int lose, repeat, slow;              /* per message */
 	int tx_fail, tx_uncertain, tx_again; /* per transaction */
 	int server_crash;                    /* per transaction */
+	int server_stop, server_cut;         /* per tick: ended in order; no way to the database */
+	int interleave;                      /* per operation: others go on */
+	int partition;                       /* per worker step: no way to one server */
 	int worker_crash, worker_pause;      /* per worker step */
 	int clock_step;                      /* per minute */
 	int hang;                            /* attempts that outlive every limit */
@@ -66,11 +80,17 @@ struct sim_worker {
 	int index;
 	char name[16];
 	char incarnation[40];
-	bool up, registered, polling, reporting, step_due;
+	bool up, registered, reporting, step_due;
 	int64_t paused_until;
 	int64_t life; /* counts starts: messages of an earlier life are not for this one */
-	uint64_t poll_id, report_id;
-	int64_t poll_sent;
+	uint64_t report_id;
+	struct {
+		uint64_t id;
+		int64_t sent;
+		bool out;
+	} polls[SIM_SERVERS];
+	int favourite; /* the server that it speaks to, until that one does not answer */
+	int64_t cut_until[SIM_SERVERS];
 	struct sim_attempt held[SIM_HELD_MAX];
 	int n_held;
 	struct sim_result spool[SIM_HELD_MAX]; /* survives crashes */
@@ -89,17 +109,54 @@ struct sim_parked {
 	bool live;
 };
 
-struct sim_server {
-	bool up;
-	int64_t paused_until;
-	int64_t life;
-	int64_t up_since, step_then; /* true time and clock's step of its start */
-	struct ax_seat seat;
+/* One of a server's: it does one thing at a time. */
+struct sim_thread {
+	struct sim *sim;
+	struct sim_server *server;
+	int index;
+	sim_fn fn; /* what it does; NULL = nothing */
+	void *arg;
 	struct ax_ctx ctx;
 	struct ax_arena arena;
+	struct ax_store store; /* that of the simulator, with a server that may die at any commit */
+	struct ax_clock clock;
+	struct ax_notify notify;
+	struct ax_log log;
+	bool alone; /* no other transaction was open while its last one was */
+};
+
+/* What waits for a thread. */
+struct sim_call {
+	sim_fn fn;
+	void *arg;
+	struct sim_call *next;
+};
+
+struct sim_server {
+	struct sim *sim;
+	int index, n_threads;
+	char name[8];
+	bool up, crash; /* it shall die now, in the middle of what it does */
+	bool retired;   /* for good */
+	int64_t paused_until, cut_until;
+	int64_t life;
+	int64_t up_since, step_then; /* true time and clock's step of its start */
+	int64_t offset;              /* of its clock, against the others' */
+	struct ax_seat seat;
+	struct sim_thread threads[SIM_THREADS];
+	struct sim_call *calls;
 	struct sim_parked parked[SIM_WORKERS * 4];
-	bool dispatch_due;
-	int64_t tick_at; /* when the next tick is due; 0 = none planned */
+	bool dispatch_due, dispatching;
+	int64_t tick_at;   /* when the next tick is due; 0 = none planned */
+	int64_t gid_floor; /* newest gid of its number before it was its own */
+	int64_t gid_number;
+
+	/* messages of alerts: channels that one is under way to, and what ax_deliver handed in */
+	struct ax_sender sender;
+	int64_t busy[SIM_BUSY_MAX];
+	int n_busy;
+	void *outgoing[SIM_BUSY_MAX];
+	int n_outgoing;
 };
 
 struct sim_event {
@@ -132,22 +189,25 @@ struct sim {
 
 	struct ax_mem_store *mem;
 	struct ax_fault_store faults; /* the memory store in bad times */
-	struct ax_store store;        /* the same, with a server that may die at any commit */
-	struct ax_clock clock;
 	struct ax_rand rand;
-	struct ax_notify notify;
-	struct ax_log log;
 	struct ax_zones zones;
-	bool crash; /* the server shall die now, in the middle of what it does */
-	struct sim_server server;
+	struct ax_mem_turns turns;
+	struct sim_server servers[SIM_SERVERS];
+	int n_servers;
+	bool sole;             /* the store is one server's alone */
+	bool poll_all, roam;   /* workers speak to all servers, or to any */
+	struct sim_thread *at; /* whose turn it is */
+	bool is_set_up;
 	struct sim_worker workers[SIM_WORKERS];
 
-	int64_t last_event;            /* that was checked */
+	int64_t *events; /* that were checked, by id */
+	size_t n_events;
 	struct ax_run_upstream *known; /* successes that runs knew of before this step */
 	size_t n_known;
 	struct sim_seen *seen;
-	int n_seen, cap_seen;
-	uint64_t commits_seen;
+	int n_seen, cap_seen, cap_spare;
+	struct sim_seen *spare_seen;
+	uint64_t changes_seen;
 	/* every begun execution, for "one fence, one execution" */
 	struct {
 		int64_t gid, fence;
@@ -157,14 +217,7 @@ struct sim {
 	struct sim_result *acked;
 	int n_acked, cap_acked;
 
-	/* messages of alerts: channels that one is under way to, what ax_deliver handed in, and every event that
-	 * arrived */
-	struct ax_sender sender;
-	int64_t busy[SIM_BUSY_MAX];
-	int n_busy;
-	void *outgoing[SIM_BUSY_MAX];
-	int n_outgoing;
-	int64_t *told; /* ids of deliveries */
+	int64_t *told; /* ids of deliveries: every message of an alert that arrived */
 	int n_told, cap_told;
 
 	uint64_t trace_hash;
@@ -185,12 +238,28 @@ void sim_run_events(struct sim *sim);
 
 /* faults.c */
 void sim_faults_init(struct sim *sim);
+void sim_thread_ports(struct sim_thread *t);
+int64_t sim_wall_now(const struct sim *sim); /* by the clock of the server at work, or a true one */
+
+/* threads.c */
+void sim_threads_init(struct sim *sim);
+void sim_thread_init(struct sim_thread *t);
+void sim_thread_run(struct sim_thread *t, sim_fn fn, void *arg); /* one that is idle */
+/* On any thread of the server, as soon as one is idle. */
+void sim_call(struct sim *sim, struct sim_server *server, sim_fn fn, void *arg);
 
 /* server.c */
-void sim_server_start(struct sim *sim);
-void sim_server_wake(struct sim *sim);
+void sim_servers_start(struct sim *sim);
+void sim_servers_retire(struct sim *sim); /* all but the first */
+void sim_server_die(struct sim *sim, struct sim_server *server);
+void sim_server_dispatch(struct sim *sim, void *server);
+void sim_server_wake(struct sim *sim, struct sim_server *server);
+bool sim_server_ready(const struct sim_server *server);                           /* does it answer? */
+struct sim_server *sim_any_server(struct sim *sim);                               /* that is ready; NULL = none */
+void *sim_copy(struct sim *sim, const struct ax_row_type *type, const void *row); /* until the call is over */
 /* Requests as they arrive; each calls `answer` through the network, unless the server dies on the way. */
 struct sim_register {
+	struct sim_server *server;
 	struct sim_worker *worker;
 	int64_t life;
 	char incarnation[40];
@@ -201,18 +270,20 @@ struct sim_register {
 	int n_stops;
 };
 struct sim_report {
+	struct sim_server *server;
 	struct sim_worker *worker;
 	int64_t life;
 	uint64_t id;
 	int64_t sent;
 	char incarnation[40];
-	struct ax_item items[SIM_HELD_MAX * 4];
+	struct ax_item items[SIM_HELD_MAX * 6];
 	int n;
 	enum ax_status status;
 	struct ax_stop stops[SIM_HELD_MAX];
 	int n_stops;
 };
 struct sim_poll {
+	struct sim_server *server;
 	struct sim_worker *worker;
 	int64_t life;
 	uint64_t id;
@@ -240,9 +311,6 @@ void sim_worker_polled(struct sim *sim, void *arg);
 void sim_operator_start(struct sim *sim);
 void sim_operator_first(struct sim *sim);
 void sim_operator_rest(struct sim *sim); /* pauses every task: the demand ends */
-/* Calls a service as a person does; false when the server is not there or died on it. */
-bool sim_server_ready(struct sim *sim);
-bool sim_server_done(struct sim *sim);
 
 /* chains.c */
 void sim_draw_chain(struct sim *sim, struct ax_task_def *def);
@@ -250,7 +318,7 @@ void sim_send_event(struct sim *sim);
 void sim_check_chains(struct sim *sim); /* after every transaction, before check_runs */
 
 /* alerts.c */
-void sim_alerts_start(struct sim *sim); /* with the server */
+void sim_alerts_start(struct sim *sim, struct sim_server *server); /* with the server */
 void sim_act_on_alerts(struct sim *sim);
 
 /* routing.c */
@@ -266,6 +334,9 @@ bool sim_may_wait_for_ever(struct sim *sim, const struct ax_run *run);          
 void sim_check_told(
 	struct sim *sim, int64_t delivery_id, int64_t alert_id, int64_t channel_id, enum ax_delivery_kind kind);
 void sim_check_step(struct sim *sim); /* after every transaction */
+/* What was seen of the run before this step; NULL = it is new. Who asks for all in the order of their gids says in `at`
+ * how far it is, 0 at first. */
+const struct sim_seen *sim_seen_of(const struct sim *sim, const struct ax_run *run, int *at);
 void sim_check_begin(struct sim *sim, const struct sim_worker *worker, const struct sim_attempt *attempt);
 void sim_check_acked(struct sim *sim, const struct sim_result *result);
 void sim_check_end(struct sim *sim);

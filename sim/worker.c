@@ -121,9 +121,26 @@ static void work(struct sim_worker *w)
 		begin(w, next);
 }
 
+static void to_server(struct sim_worker *w, const struct sim_server *server, sim_fn deliver, void *arg)
+{
+	if (w->cut_until[server->index] <= w->sim->now)
+		sim_send(w->sim, deliver, arg);
+}
+
+/* The one that it speaks to now. */
+static struct sim_server *pick(struct sim_worker *w)
+{
+	struct sim *sim = w->sim;
+	if (sim->servers[sim->n_servers - 1].retired)
+		return &sim->servers[0];
+	int index = sim->roam ? (int)sim_between(sim, 0, sim->n_servers - 1) : w->favourite % sim->n_servers;
+	return &sim->servers[index];
+}
+
 static void send_register(struct sim_worker *w)
 {
 	struct sim_register *request = sim_keep(w->sim, sizeof(*request));
+	request->server = pick(w);
 	request->worker = w;
 	request->life = w->life;
 	snprintf(request->incarnation, sizeof(request->incarnation), "%s", w->incarnation);
@@ -131,7 +148,9 @@ static void send_register(struct sim_worker *w)
 		request->running[request->n_running++] = (struct ax_stop){ w->held[i].gid, w->held[i].fence, "" };
 	for (int i = 0; i < w->n_spool; i++)
 		request->running[request->n_running++] = (struct ax_stop){ w->spool[i].gid, w->spool[i].fence, "" };
-	sim_send(w->sim, sim_server_register, request);
+	to_server(w, request->server, sim_server_register, request);
+	if (sim_between(w->sim, 0, 3) == 0) /* the next time at another one */
+		w->favourite++;
 }
 
 static void add_item(
@@ -165,8 +184,11 @@ static const char *message_of(struct sim *sim, const struct sim_result *result)
 static void forget_report(struct sim *sim, void *arg)
 {
 	struct sim_report *report = arg;
-	if (report->worker->life == report->life && report->worker->report_id == report->id)
-		report->worker->reporting = false;
+	struct sim_worker *w = report->worker;
+	if (w->life != report->life || w->report_id != report->id || !w->reporting)
+		return;
+	w->reporting = false;
+	w->favourite++; /* the other one may answer */
 	(void)sim;
 }
 
@@ -193,39 +215,54 @@ static void send_report(struct sim_worker *w)
 	}
 	if (report->n == 0)
 		return;
+	report->server = pick(w);
 	report->worker = w;
 	report->life = w->life;
 	report->id = ++w->report_id;
 	report->sent = sim->now;
 	snprintf(report->incarnation, sizeof(report->incarnation), "%s", w->incarnation);
 	w->reporting = true;
-	sim_send(sim, sim_server_report, report);
+	to_server(w, report->server, sim_server_report, report);
 	sim_after(sim, ANSWER_WAIT_MS, forget_report, report);
 }
 
 static void forget_poll(struct sim *sim, void *arg)
 {
 	struct sim_poll *poll = arg;
-	if (poll->worker->life == poll->life && poll->worker->poll_id == poll->id)
-		poll->worker->polling = false;
+	if (poll->worker->life == poll->life && poll->worker->polls[poll->server->index].id == poll->id)
+		poll->worker->polls[poll->server->index].out = false;
 	(void)sim;
 }
 
-static void send_poll(struct sim_worker *w)
+static void send_poll(struct sim_worker *w, struct sim_server *server)
 {
 	int64_t slots = AX_MIN(w->pool * AX_BACKLOG_FACTOR, SIM_HELD_MAX / 2) - w->n_held;
 	if (slots <= 0 || w->n_spool > SIM_HELD_MAX / 2)
 		return;
 	struct sim_poll *poll = sim_keep(w->sim, sizeof(*poll));
+	poll->server = server;
 	poll->worker = w;
 	poll->life = w->life;
-	poll->id = ++w->poll_id;
+	poll->id = ++w->polls[server->index].id;
 	poll->slots = slots;
 	snprintf(poll->incarnation, sizeof(poll->incarnation), "%s", w->incarnation);
-	w->polling = true;
-	w->poll_sent = w->sim->now;
-	sim_send(w->sim, sim_server_poll, poll);
+	w->polls[server->index].out = true;
+	w->polls[server->index].sent = w->sim->now;
+	to_server(w, server, sim_server_poll, poll);
 	sim_after(w->sim, POLL_ANSWER_WAIT_MS, forget_poll, poll);
+}
+
+/* At all servers at once, or at one of them. */
+static void send_polls(struct sim_worker *w)
+{
+	bool any = false;
+	for (int i = 0; i < w->sim->n_servers; i++) {
+		any = any || w->polls[i].out;
+		if (w->sim->poll_all && !w->polls[i].out && !w->sim->servers[i].retired)
+			send_poll(w, &w->sim->servers[i]);
+	}
+	if (!w->sim->poll_all && !any)
+		send_poll(w, pick(w));
 }
 
 static void crash(struct sim_worker *w)
@@ -260,14 +297,15 @@ static void step(struct sim *sim, void *arg)
 		w->paused_until = sim->now + sim_between(sim, 1000, 90000);
 		sim_trace(sim, "%s stands still for %lld ms", w->name, (long long)(w->paused_until - sim->now));
 	}
+	if (sim_chance(sim, sim->profile.partition))
+		w->cut_until[sim_between(sim, 0, sim->n_servers - 1)] = sim->now + sim_between(sim, 1000, 90000);
 	work(w);
 	if (!w->registered) {
 		send_register(w);
 	} else {
 		if (!w->reporting)
 			send_report(w);
-		if (!w->polling)
-			send_poll(w);
+		send_polls(w);
 	}
 	plan_step(w, w->n_held + w->n_spool > 0 || !w->registered ? BUSY_STEP_MS : IDLE_STEP_MS);
 }
@@ -277,7 +315,9 @@ void sim_worker_start(struct sim *sim, void *arg)
 	struct sim_worker *w = arg;
 	w->up = true;
 	w->life++;
-	w->registered = w->polling = w->reporting = false;
+	w->registered = w->reporting = false;
+	for (int i = 0; i < SIM_SERVERS; i++)
+		w->polls[i].out = false;
 	snprintf(w->incarnation, sizeof(w->incarnation), "%016llx", (unsigned long long)sim_random(sim));
 	for (int i = 0; i < w->n_held; i++) { /* adopted: the lease counts from here, at best */
 		w->held[i].accepted_told = w->held[i].started_told = true;
@@ -357,19 +397,21 @@ void sim_worker_polled(struct sim *sim, void *arg)
 {
 	struct sim_poll *answer = arg;
 	struct sim_worker *w = answer->worker;
-	if (!w->up || w->life != answer->life || w->paused_until > sim->now || w->poll_id != answer->id || !w->polling)
+	int at = answer->server->index;
+	if (!w->up || w->life != answer->life || w->paused_until > sim->now || w->polls[at].id != answer->id ||
+		!w->polls[at].out)
 		return;
-	w->polling = false;
+	w->polls[at].out = false;
 	if (answer->status == AX_NOT_FOUND)
 		w->registered = false;
-	if (answer->status != AX_OK || sim->now - w->poll_sent > AX_START_WITHIN_MS)
+	if (answer->status != AX_OK || sim->now - w->polls[at].sent > AX_START_WITHIN_MS)
 		return;
 	stop(w, answer->stops, answer->n_stops);
 	for (int i = 0; i < answer->n_orders && w->n_held < SIM_HELD_MAX; i++) {
 		struct sim_attempt attempt = answer->orders[i].attempt;
 		if (find(w, attempt.gid, attempt.fence) != NULL || spooled(w, attempt.gid, attempt.fence))
 			continue;
-		attempt.beat_ok_ms = w->poll_sent;
+		attempt.beat_ok_ms = w->polls[at].sent;
 		attempt.beat_sent_ms = sim->now;
 		w->held[w->n_held++] = attempt;
 	}

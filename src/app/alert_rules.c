@@ -58,7 +58,8 @@ static enum ax_status calm_bound(
 	struct ax_alert open;
 	struct ax_alerts before;
 	int64_t rest;
-	enum ax_status status = tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, &open, err);
+	enum ax_status status =
+		tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, true, &open, err);
 	*ret = status == AX_OK ? open.bound : 0;
 	if (status != AX_NOT_FOUND)
 		return status;
@@ -77,7 +78,7 @@ static enum ax_status run_succeeded(
 	enum ax_status status = end_of_task(ctx, tx, run->task_id, 1U << AX_ALERT_ABSENCE, note, now, err);
 	if (status == AX_OK)
 		status = tx->ops->alert_find(
-			tx, AX_ALERT_FAILED, run->group_key, episode_of(ctx, run->task_id), &failed, err);
+			tx, AX_ALERT_FAILED, run->group_key, episode_of(ctx, run->task_id), true, &failed, err);
 	if (status != AX_OK)
 		return status == AX_NOT_FOUND ? AX_OK : status;
 	bool over = run->gid > failed.gid && now >= failed.seen_time + failed.bound * 1000;
@@ -140,7 +141,7 @@ enum ax_status ax_alert_run_given(struct ax_ctx *ctx, struct ax_tx *tx, const st
 	event.detail = "";
 	event.value = late;
 	event.bound = bound;
-	enum ax_status status = tx->ops->alert_find(tx, event.rule, event.group_key, event.episode, &open, err);
+	enum ax_status status = tx->ops->alert_find(tx, event.rule, event.group_key, event.episode, true, &open, err);
 	if (status == AX_OK && open.gid == run->gid) /* it was seen while it waited */
 		event.count = 0;
 	if (status != AX_OK && status != AX_NOT_FOUND)

@@ -140,20 +140,22 @@ enum ax_status ax_alert_raise(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_alert_event *event, int64_t now, struct ax_err *err)
 {
 	struct ax_alert alert;
-	enum ax_status status = tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, &alert, err);
+	enum ax_status status =
+		tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, true, &alert, err);
 	if (status == AX_NOT_FOUND) {
 		status = open_alert(ctx, tx, event, now, err);
 		if (status != AX_EXISTS)
 			return status;
 		/* another server opened it meanwhile */
-		status = tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, &alert, err);
+		status = tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, true, &alert, err);
 	}
 	if (status != AX_OK || (event->count == 0 && !event->tell_again))
 		return status;
 	return add_to(ctx, tx, &alert, event, now, err);
 }
 
-enum ax_status ax_alert_end(
+/* The row is locked. */
+static enum ax_status end_locked(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_alert *alert, const char *note, int64_t now, struct ax_err *err)
 {
 	enum ax_status status = AX_OK;
@@ -165,14 +167,23 @@ enum ax_status ax_alert_end(
 	return status == AX_OK ? tx->ops->alert_update(tx, alert, alert->rev, err) : status;
 }
 
+enum ax_status ax_alert_end(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_alert *alert, const char *note, int64_t now, struct ax_err *err)
+{
+	enum ax_status status = tx->ops->alert_get(tx, alert->id, true, alert, err);
+	if (status == AX_NOT_FOUND || (status == AX_OK && alert->state != AX_ALERT_OPEN))
+		return AX_OK; /* another server ended it meanwhile */
+	return status == AX_OK ? end_locked(ctx, tx, alert, note, now, err) : status;
+}
+
 enum ax_status ax_alert_resolve(struct ax_ctx *ctx, struct ax_tx *tx, enum ax_alert_rule rule, const char *group_key,
 	const char *episode, const char *note, int64_t now, struct ax_err *err)
 {
 	struct ax_alert alert;
-	enum ax_status status = tx->ops->alert_find(tx, rule, group_key, episode, &alert, err);
+	enum ax_status status = tx->ops->alert_find(tx, rule, group_key, episode, true, &alert, err);
 	if (status == AX_NOT_FOUND)
 		return AX_OK;
-	return status == AX_OK ? ax_alert_end(ctx, tx, &alert, note, now, err) : status;
+	return status == AX_OK ? end_locked(ctx, tx, &alert, note, now, err) : status;
 }
 
 /* --- reminders ---------------------------------------------------------------------------------------------------- */
@@ -252,7 +263,7 @@ struct by_hand {
 
 static enum ax_status find_open(struct by_hand *hand, struct ax_tx *tx, struct ax_err *err)
 {
-	enum ax_status status = tx->ops->alert_get(tx, hand->id, hand->ret, err);
+	enum ax_status status = tx->ops->alert_get(tx, hand->id, true, hand->ret, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_NOT_FOUND, "id", "there is no alert %lld", (long long)hand->id);
 	if (status == AX_OK && hand->ret->state != AX_ALERT_OPEN)
@@ -288,8 +299,8 @@ static enum ax_status close_alert(struct ax_tx *tx, void *arg, struct ax_err *er
 	struct by_hand *hand = arg;
 	enum ax_status status = find_open(hand, tx, err);
 	if (status == AX_OK)
-		status = ax_alert_end(hand->ctx, tx, hand->ret,
-			ax_sprintf(hand->ctx->arena, "resolved by %s", hand->by), hand->now, err);
+		status = end_locked(hand->ctx, tx, hand->ret, ax_sprintf(hand->ctx->arena, "resolved by %s", hand->by),
+			hand->now, err);
 	return status;
 }
 

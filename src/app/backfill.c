@@ -216,7 +216,7 @@ static enum ax_status cancel(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
 	struct ax_backfill *b = pass->ret;
-	enum ax_status status = tx->ops->backfill_get(tx, pass->id, b, err);
+	enum ax_status status = tx->ops->backfill_get(tx, pass->id, true, b, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_NOT_FOUND, "id", "there is no backfill %" PRId64, pass->id);
 	if (status == AX_OK && b->status != AX_BACKFILL_RUNNING)
@@ -227,7 +227,8 @@ static enum ax_status cancel(struct ax_tx *tx, void *arg, struct ax_err *err)
 	status = store(tx, b, err);
 	if (status == AX_OK)
 		status = cancel_waiting(pass->ctx, tx, b, pass->now, err);
-	return status == AX_OK ? tx->ops->backfill_get(tx, pass->id, b, err) : status; /* its runs that ended count */
+	return status == AX_OK ? tx->ops->backfill_get(tx, pass->id, true, b, err)
+			       : status; /* its runs that ended count */
 }
 
 enum ax_status ax_backfill_cancel(struct ax_ctx *ctx, int64_t id, struct ax_backfill *ret, struct ax_err *err)
@@ -243,6 +244,9 @@ enum ax_status ax_backfills_end(struct ax_tx *tx, int64_t task_id, int64_t now, 
 	enum ax_status status = tx->ops->backfills(tx, task_id, 0, INT32_MAX, &open, err);
 	for (int i = 0; status == AX_OK && i < open.n; i++) {
 		if (open.at[i].status != AX_BACKFILL_RUNNING)
+			continue;
+		status = tx->ops->backfill_get(tx, open.at[i].id, true, &open.at[i], err);
+		if (status != AX_OK || open.at[i].status != AX_BACKFILL_RUNNING)
 			continue;
 		end(&open.at[i], AX_BACKFILL_CANCELLED, now);
 		status = store(tx, &open.at[i], err);

@@ -100,7 +100,7 @@ static enum ax_status newest_version(
 static enum ax_status open_calendar(struct change *c, struct ax_tx *tx, struct ax_calendar_row *ret, struct ax_err *err)
 {
 	const char *name = c->def->name;
-	enum ax_status status = tx->ops->calendar_get(tx, name, ret, err);
+	enum ax_status status = tx->ops->calendar_get(tx, name, true, ret, err);
 	if (c->old_version == 0 && status == AX_OK)
 		return ax_fail(err, AX_EXISTS, "name", "there is a calendar '%s' already", name);
 	if (c->old_version == 0)

@@ -286,7 +286,7 @@ static enum ax_status move_whole(struct ax_ctx *ctx, struct ax_tx *tx, const str
 	bool begun = false;
 	enum ax_status status = tx->ops->run_get(tx, gid, true, &whole, err);
 	if (status == AX_OK && ax_run_is_parent(&whole))
-		status = tx->ops->shards(tx, gid, false, 0, INT32_MAX, &shards, err);
+		status = tx->ops->shards(tx, gid, false, true, 0, INT32_MAX, &shards, err);
 	for (int i = 0; i < shards.n; i++)
 		begun = begun || shards.at[i].fence > 0 || ax_run_is_terminal(shards.at[i].status);
 	if (status != AX_OK || begun || whole.fence > 0 || ax_run_is_terminal(whole.status))

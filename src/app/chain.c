@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/birth.h"
+#include "core/chain.h"
 #include "core/limits.h"
 
 /* One end, one downstream task. */
@@ -104,6 +105,17 @@ static enum ax_status find_join(
 	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
+/* Did the task name the upstream until its row was locked? Who changes that locks the upstream's row too. */
+static bool is_upstream(const struct ax_task *task, int64_t upstream_id)
+{
+	int64_t ids[AX_UPSTREAMS_MAX];
+	int n = ax_ids_read(task->def.upstreams, ids, AX_UPSTREAMS_MAX);
+	for (int i = 0; i < n; i++)
+		if (ids[i] == upstream_id)
+			return true;
+	return false;
+}
+
 static bool has_succeeded(const struct ax_run_upstreams *known, int64_t upstream_id)
 {
 	for (int i = 0; i < known->n; i++)
@@ -202,6 +214,9 @@ static enum ax_status judge_all(struct judging *j)
 		return status;
 	if (number == 0)
 		return begin_join(j);
+	status = j->tx->ops->run_get(j->tx, join.gid, true, &join, j->err); /* its deadline may be swept meanwhile */
+	if (status != AX_OK)
+		return status;
 	if (join.status == AX_RUN_PENDING)
 		return go_on_joining(j, &join);
 	if (join.status == AX_RUN_BLOCKED)
@@ -217,7 +232,8 @@ enum ax_status ax_chain_judge(struct ax_ctx *ctx, struct ax_tx *tx, const struct
 	};
 	*ret = (struct ax_link){ .kind = AX_LINK_NONE };
 	enum ax_status status = tx->ops->task_get(tx, downstream_id, true, &ret->task, err);
-	if (status != AX_OK || ret->task.status == AX_TASK_CREATED) /* a draft takes no part yet */
+	if (status != AX_OK || ret->task.status == AX_TASK_CREATED || /* a draft takes no part yet */
+		!is_upstream(&ret->task, upstream->id))
 		return status;
 	return ret->task.def.join_all ? judge_all(&j) : judge_any(&j);
 }

@@ -77,7 +77,8 @@ static enum ax_status add_upstream(struct ax_tx *tx, int64_t task_id, int64_t up
 	struct ax_upstreams downstreams;
 	if (upstream_id == task_id)
 		return ax_fail(err, AX_INVALID, "upstreams", "a task cannot be its own upstream");
-	enum ax_status status = tx->ops->task_get(tx, upstream_id, false, &upstream, err);
+	/* locked: an end of its runs goes down the chain as it is before this, or as it is afterwards */
+	enum ax_status status = tx->ops->task_get(tx, upstream_id, true, &upstream, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_INVALID, "upstreams", "there is no task %" PRId64, upstream_id);
 	if (status == AX_OK)
@@ -93,11 +94,38 @@ static enum ax_status add_upstream(struct ax_tx *tx, int64_t task_id, int64_t up
 	return status;
 }
 
+/* Chains are changed one at a time, in the whole store: two changes that do not see each other could close a circle. */
+static enum ax_status lock_chains(struct ax_tx *tx, struct ax_err *err)
+{
+	struct ax_lease lock = { .name = "chain_edits" };
+	enum ax_status status = tx->ops->lease_get(tx, lock.name, true, &lock, err);
+	if (status == AX_NOT_FOUND)
+		status = tx->ops->lease_insert(tx, &lock, err);
+	return status == AX_EXISTS ? tx->ops->lease_get(tx, lock.name, true, &lock, err) : status;
+}
+
+/* Those that it does not name any more as well. */
+static enum ax_status lock_old_upstreams(struct ax_tx *tx, int64_t task_id, struct ax_err *err)
+{
+	struct ax_upstreams old;
+	struct ax_task upstream;
+	enum ax_status status = tx->ops->upstreams_of(tx, task_id, &old, err);
+	for (int i = 0; status == AX_OK && i < old.n; i++) {
+		status = tx->ops->task_get(tx, old.at[i].upstream_id, true, &upstream, err);
+		status = status == AX_NOT_FOUND ? AX_OK : status;
+	}
+	return status;
+}
+
 enum ax_status ax_chain_save(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
 {
 	int64_t ids[AX_UPSTREAMS_MAX];
 	int n = ax_ids_read(task->def.upstreams, ids, AX_UPSTREAMS_MAX);
-	enum ax_status status = tx->ops->upstreams_delete(tx, task->id, err);
+	enum ax_status status = n > 0 ? lock_chains(tx, err) : AX_OK;
+	if (status == AX_OK)
+		status = lock_old_upstreams(tx, task->id, err);
+	if (status == AX_OK)
+		status = tx->ops->upstreams_delete(tx, task->id, err);
 	for (int i = 0; status == AX_OK && i < n; i++)
 		status = add_upstream(tx, task->id, ids[i], err);
 	return status == AX_OK && n > 0 ? check_shape(ctx, tx, task->id, err) : status;

@@ -33,14 +33,14 @@ static struct ax_attempt attempt_of(const struct ax_run *run, const struct ax_ch
 	};
 }
 
-/* What keeps a run that becomes WAITING from being claimed. A delayed run that just came due asks the overlap rule; the
- * others were live before. */
+/* What keeps a run that becomes WAITING from being claimed. A delayed run that just came due asks the overlap rule,
+ * with the task's row locked; the others were live before, so that whoever pauses the task waits for this run's row. */
 static enum ax_status find_hold(
 	struct ax_tx *tx, struct ax_run *run, enum ax_run_state from, enum ax_hold *ret, struct ax_err *err)
 {
 	struct ax_task task;
 	bool room = true;
-	enum ax_status status = tx->ops->task_get(tx, run->task_id, false, &task, err);
+	enum ax_status status = tx->ops->task_get(tx, run->task_id, from == AX_RUN_PENDING, &task, err);
 	if (status == AX_OK && from == AX_RUN_PENDING)
 		status = ax_overlap_room(tx, &task, &room, err);
 	if (status == AX_OK)
@@ -343,7 +343,7 @@ static enum ax_status cancel_shards(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *parent, int64_t now, struct ax_err *err)
 {
 	struct ax_runs live;
-	enum ax_status status = tx->ops->shards(tx, parent->gid, true, 0, INT32_MAX, &live, err);
+	enum ax_status status = tx->ops->shards(tx, parent->gid, true, true, 0, INT32_MAX, &live, err);
 	for (int i = 0; status == AX_OK && i < live.n; i++) {
 		live.at[i].result_msg = parent->result_msg;
 		if (live.at[i].cancel == AX_CANCEL_NONE)

@@ -11,9 +11,11 @@ struct pass {
 	bool mine;
 };
 
+/* A lease that has longer to run than one ever has is from before the clock went back. */
 static bool is_anothers(const struct pass *pass, const struct ax_lease *lease)
 {
-	return lease->holder != pass->ctx->seat->incarnation && lease->until_time > pass->now;
+	int64_t left = lease->until_time - pass->now;
+	return lease->holder != pass->ctx->seat->incarnation && left > 0 && left <= AX_CHORE_LEASE_MS + AX_SKEW_MS;
 }
 
 /* Nobody ever did it. */

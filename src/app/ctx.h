@@ -40,6 +40,7 @@ struct ax_ctx {
 	/* Attempts are not ended for their leases before this instant: set at the start and after a gap, one lease
 	 * ahead, so that a server that was away does not take its own silence for the workers'. */
 	int64_t hold_leases_until;
+	bool others_watch;      /* while this server holds back, another one is there that was there all the time */
 	int64_t seen_ms;        /* now of the last tick: a gap shows here */
 	int64_t stuck_seen_ms;  /* when the rare sweep was made last */
 	int64_t folded_ms;      /* when no failure was left to be counted into its group, last */

@@ -66,7 +66,7 @@ static enum ax_status read_alert(struct ax_tx *tx, const struct ax_channel *chan
 		.note_by = "" };
 	if (delivery->kind == AX_TELL_TEST || *ret_why != NULL)
 		return AX_OK;
-	enum ax_status status = tx->ops->alert_get(tx, delivery->alert_id, ret, err);
+	enum ax_status status = tx->ops->alert_get(tx, delivery->alert_id, false, ret, err);
 	if (status == AX_NOT_FOUND)
 		*ret_why = "the alert is gone";
 	else if (status == AX_OK && ret->muted)
@@ -187,7 +187,7 @@ static enum ax_status end_one(
 {
 	const struct ax_delivery_end *end = pass->end;
 	struct ax_delivery delivery;
-	enum ax_status status = tx->ops->delivery_get(tx, claim->id, &delivery, err);
+	enum ax_status status = tx->ops->delivery_get(tx, claim->id, true, &delivery, err);
 	if (status == AX_NOT_FOUND || (status == AX_OK && delivery.rev != claim->rev))
 		return AX_OK;
 	if (status != AX_OK)

@@ -1,5 +1,7 @@
 #include "app/dispatch.h"
 
+#include <string.h>
+
 #include "app/alert_rules.h"
 #include "app/change.h"
 #include "app/run_def.h"
@@ -8,7 +10,10 @@
 #include "core/limits.h"
 #include "core/room.h"
 
-enum { LOOK_MAX = 1000 }; /* waiting runs that one group's turn looks at: some may wait for a worker of their own */
+enum {
+	LOOK_MAX = 1000, /* waiting runs that one group's turn looks at: some may wait for a worker of their own */
+	LOST_RACES = 5,  /* to other servers, before it is an error */
+};
 
 struct pass {
 	struct ax_ctx *ctx;
@@ -132,7 +137,8 @@ static enum ax_status serve_group(struct pass *pass, struct ax_tx *tx, const cha
 	return status;
 }
 
-/* Who asks: its incarnation, whether it drains, what it shall stop. */
+/* Who asks: its incarnation, whether it drains, what it shall stop. Its row is locked: who drains or disables it has
+ * its answer before the next claim, or after this one. */
 static enum ax_status greet(struct pass *pass, struct ax_tx *tx, int i, struct ax_err *err)
 {
 	struct ax_poll *poll = &pass->polls[i];
@@ -141,7 +147,7 @@ static enum ax_status greet(struct pass *pass, struct ax_tx *tx, int i, struct a
 	poll->n_orders = 0;
 	poll->cap_orders = 0;
 	poll->orders = NULL;
-	poll->status = ax_worker_seen(pass->ctx, tx, poll->worker, poll->incarnation, pass->now, worker, &why);
+	poll->status = ax_worker_seen(pass->ctx, tx, poll->worker, poll->incarnation, true, pass->now, worker, &why);
 	if (poll->status == AX_NOT_FOUND || poll->status == AX_CONFLICT)
 		return AX_OK;
 	if (poll->status != AX_OK) {
@@ -153,12 +159,26 @@ static enum ax_status greet(struct pass *pass, struct ax_tx *tx, int i, struct a
 	return ax_worker_stops(pass->ctx, tx, poll->worker, &poll->stops, &poll->n_stops, err);
 }
 
+/* In the order of their names, as every server locks them. */
+static enum ax_status greet_all(struct pass *pass, struct ax_tx *tx, struct ax_err *err)
+{
+	int *order = ax_alloc_array(tx->arena, (size_t)pass->n + 1, sizeof(*order));
+	enum ax_status status = AX_OK;
+	for (int i = 0; i < pass->n; i++) {
+		int at = i;
+		for (; at > 0 && strcmp(pass->polls[order[at - 1]].worker, pass->polls[i].worker) > 0; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+	for (int i = 0; status == AX_OK && i < pass->n; i++)
+		status = greet(pass, tx, order[i], err);
+	return status;
+}
+
 static enum ax_status serve(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
-	enum ax_status status = AX_OK;
-	for (int i = 0; status == AX_OK && i < pass->n; i++)
-		status = greet(pass, tx, i, err);
+	enum ax_status status = greet_all(pass, tx, err);
 	int n = 0;
 	const char **keys = status == AX_OK ? ax_polls_groups(pass->polls, pass->n, tx->arena, &n) : NULL;
 	for (int i = 0; status == AX_OK && i < n; i++)
@@ -175,5 +195,8 @@ enum ax_status ax_dispatch(struct ax_ctx *ctx, struct ax_poll *polls, int n, str
 		.now = ax_now_ms(ctx->clock),
 		.workers = ax_alloc_array(ctx->arena, (size_t)n + 1, sizeof(*pass.workers)),
 	};
-	return ax_store_run(ctx->store, ctx->arena, serve, &pass, err);
+	enum ax_status status = AX_CONFLICT;
+	for (int tries = 0; status == AX_CONFLICT && tries <= LOST_RACES; tries++)
+		status = ax_store_run(ctx->store, ctx->arena, serve, &pass, err);
+	return status;
 }

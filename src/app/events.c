@@ -133,6 +133,8 @@ enum ax_status ax_event_send(struct ax_ctx *ctx, const struct ax_event_sent *sen
 		status = ax_gids_ensure(ctx, err);
 	if (status == AX_OK)
 		status = ax_store_run(ctx->store, ctx->arena, send, &s, err);
+	if (status == AX_EXISTS) /* another server was sent it at the same time: it is known now */
+		status = ax_store_run(ctx->store, ctx->arena, send, &s, err);
 	*ret_existed = s.existed;
 	return status;
 }

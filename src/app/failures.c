@@ -215,11 +215,18 @@ enum ax_status ax_failures_fold(struct ax_ctx *ctx, struct ax_tx *tx, int64_t no
 /* --- retention ---------------------------------------------------------------------------------------------------- */
 
 static enum ax_status forget(
-	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_failure_groups *old, int64_t now, struct ax_err *err)
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_failure_groups *old, int64_t now, struct ax_err *err)
 {
 	enum ax_status status = AX_OK;
 	for (int i = 0; status == AX_OK && i < old->n; i++) {
-		status = ax_failure_end_alert(ctx, tx, &old->at[i], "it did not fail any more", now, err);
+		int64_t seen_time = old->at[i].last_seen_time;
+		status = tx->ops->failure_group_get(tx, old->at[i].id, true, &old->at[i], err);
+		if (status == AX_NOT_FOUND || (status == AX_OK && old->at[i].last_seen_time != seen_time)) {
+			status = AX_OK; /* it fails again, or is forgotten already */
+			continue;
+		}
+		if (status == AX_OK)
+			status = ax_failure_end_alert(ctx, tx, &old->at[i], "it did not fail any more", now, err);
 		if (status == AX_OK)
 			status = tx->ops->failure_group_delete(tx, old->at[i].id, err);
 	}

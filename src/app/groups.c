@@ -145,7 +145,10 @@ static enum ax_status remove_group(struct ax_tx *tx, void *arg, struct ax_err *e
 	const char *key = ((struct pass *)arg)->key;
 	if (strcmp(key, "default") == 0)
 		return ax_fail(err, AX_CONFLICT, "group_key", "the group 'default' stays");
-	enum ax_status status = tx->ops->group_delete(tx, key, err);
+	struct ax_group group; /* locked first: whoever makes a task of it has done so, or finds it gone */
+	enum ax_status status = tx->ops->group_get(tx, key, true, &group, err);
+	if (status == AX_OK)
+		status = tx->ops->group_delete(tx, key, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_NOT_FOUND, "group_key", "there is no group '%.64s'", key);
 	if (status == AX_CONFLICT)

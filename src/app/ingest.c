@@ -212,7 +212,7 @@ static enum ax_status take_report(struct ax_tx *tx, void *arg, struct ax_err *er
 	struct ax_report *report = pass->report;
 	struct ax_worker worker;
 	enum ax_status status =
-		ax_worker_seen(pass->ctx, tx, report->worker, report->incarnation, pass->now, &worker, err);
+		ax_worker_seen(pass->ctx, tx, report->worker, report->incarnation, false, pass->now, &worker, err);
 	for (int i = 0; status == AX_OK && i < report->n; i++)
 		status = take_item(pass, tx, &report->items[i], err);
 	if (status == AX_OK)

@@ -23,7 +23,7 @@ enum ax_status ax_backfill_count(struct ax_tx *tx, const struct ax_run *run, str
 	struct ax_backfill backfill;
 	if (run->backfill_id == 0 || run->shard != 0)
 		return AX_OK;
-	enum ax_status status = tx->ops->backfill_get(tx, run->backfill_id, &backfill, err);
+	enum ax_status status = tx->ops->backfill_get(tx, run->backfill_id, true, &backfill, err);
 	if (status != AX_OK)
 		return status;
 	if (run->status == AX_RUN_SUCCESS)

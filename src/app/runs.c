@@ -59,7 +59,7 @@ static enum ax_status retry_shards(struct pass *pass, struct ax_tx *tx, struct a
 	static const struct ax_change change = { .event = AX_EV_RETRY_NOW, .reason = "" };
 	struct ax_runs live;
 	int n = 0;
-	enum ax_status status = tx->ops->shards(tx, pass->gid, true, 0, INT32_MAX, &live, err);
+	enum ax_status status = tx->ops->shards(tx, pass->gid, true, true, 0, INT32_MAX, &live, err);
 	for (int i = 0; status == AX_OK && i < live.n; i++) {
 		if (live.at[i].status != AX_RUN_RETRYING)
 			continue;

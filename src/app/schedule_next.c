@@ -126,7 +126,7 @@ static enum ax_status take_calendar(struct ax_tx *tx, struct ax_task *task, stru
 	struct ax_calendar_row calendar = { 0 };
 	enum ax_status status = AX_OK;
 	if (task->def.calendar[0] != '\0')
-		status = tx->ops->calendar_get(tx, task->def.calendar, &calendar, err);
+		status = tx->ops->calendar_get(tx, task->def.calendar, true, &calendar, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_INVALID, "calendar", "there is no calendar '%.64s'; create it first",
 			task->def.calendar);

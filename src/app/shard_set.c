@@ -49,7 +49,7 @@ static enum ax_status plan_failed(struct ax_ctx *ctx, struct ax_tx *tx, const st
 	struct ax_shard_plan *plan, struct ax_err *err)
 {
 	struct ax_runs old;
-	enum ax_status status = tx->ops->shards(tx, parent->rerun_of, false, 0, INT32_MAX, &old, err);
+	enum ax_status status = tx->ops->shards(tx, parent->rerun_of, false, false, 0, INT32_MAX, &old, err);
 	if (status != AX_OK)
 		return status;
 	make_room(ctx, plan, old.n);
@@ -107,7 +107,7 @@ static enum ax_status say_failure(struct ax_ctx *ctx, struct ax_tx *tx, struct a
 	int64_t failed, int64_t n, struct ax_err *err)
 {
 	struct ax_runs shards;
-	enum ax_status status = tx->ops->shards(tx, parent->gid, false, 0, INT32_MAX, &shards, err);
+	enum ax_status status = tx->ops->shards(tx, parent->gid, false, false, 0, INT32_MAX, &shards, err);
 	int i = 0;
 	while (status == AX_OK && i + 1 < shards.n && shards.at[i].status != as)
 		i++;
@@ -131,7 +131,7 @@ enum ax_status ax_parent_judge(struct ax_ctx *ctx, struct ax_tx *tx, int64_t gid
 	*ret = (struct ax_parent_end){ .reason = "" };
 	enum ax_status status = tx->ops->run_get(tx, gid, true, parent, err);
 	if (status == AX_OK)
-		status = tx->ops->shards(tx, gid, true, 0, 1, &live, err);
+		status = tx->ops->shards(tx, gid, true, false, 0, 1, &live, err);
 	if (status != AX_OK || live.n > 0)
 		return status;
 	status = tx->ops->shard_counts(tx, gid, by_state, err);

@@ -45,7 +45,7 @@ enum ax_status ax_shards_look(
 	enum ax_status status = tx->ops->run_get(tx, parent->gid, true, parent, err);
 	if (status != AX_OK || ax_run_is_terminal(parent->status)) /* its last shard was swept just before */
 		return status;
-	status = tx->ops->shards(tx, parent->gid, true, 0, INT32_MAX, &live, err);
+	status = tx->ops->shards(tx, parent->gid, true, false, 0, INT32_MAX, &live, err);
 	if (status != AX_OK)
 		return status;
 	if (live.n == 0)

@@ -75,7 +75,7 @@ static enum ax_status create_one(struct create *c, struct ax_tx *tx, int i, stru
 		.absence_time = c->now,
 		.durations = "",
 	};
-	enum ax_status status = tx->ops->group_get(tx, task->def.group_key, false, &group, err);
+	enum ax_status status = tx->ops->group_get(tx, task->def.group_key, true, &group, err); /* it stays */
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_INVALID, "group_key", "there is no group '%.64s'; create it first",
 			task->def.group_key);
@@ -290,7 +290,7 @@ static enum ax_status set_hold(struct edit *e, struct ax_tx *tx, const struct ax
 	for (int i = 0; status == AX_OK && i < live.n; i++) {
 		if (!ax_run_is_parent(&live.at[i]) || live.at[i].status != AX_RUN_RUNNING)
 			continue;
-		status = tx->ops->shards(tx, live.at[i].gid, true, 0, INT32_MAX, &shards, err);
+		status = tx->ops->shards(tx, live.at[i].gid, true, true, 0, INT32_MAX, &shards, err);
 		if (status == AX_OK)
 			status = set_holds(e, tx, task, &shards, err);
 	}

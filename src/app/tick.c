@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "app/absence.h"
 #include "app/alert_sweep.h"
 #include "app/birth.h"
 #include "app/backfill.h"
@@ -18,10 +19,10 @@
 #include "core/limits.h"
 
 enum {
-	GAP_MS = 10000, /* a server that did not tick for this long was away */
 	RARE_SWEEP_MS = 30000,
 	FOLD_MS = 1000,
 	ALERT_SWEEP_MS = 10000,
+	LOST_RACES = 5,
 	ROUNDS = 2, /* batches one call takes before it lets others at the store */
 };
 
@@ -66,6 +67,8 @@ static enum ax_status end_attempt(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, int64_t now, struct ax_err *err)
 {
 	if (now < ctx->hold_leases_until) { /* the silence may be our own */
+		if (ctx->others_watch)      /* and they know better */
+			return AX_OK;
 		run->deadline_time = ctx->hold_leases_until;
 		return tx->ops->run_update(tx, run, run->rev, err);
 	}
@@ -133,38 +136,6 @@ static enum ax_status run_chore(struct ax_tx *tx, void *arg, struct ax_err *err)
 	return pass->chore(pass->ctx, tx, pass->now, &pass->taken, err);
 }
 
-/* The clock went back: what waits to be looked at must not wait for as long as it did. */
-static enum ax_status look_now(struct pass *pass, struct ax_tx *tx, struct ax_err *err)
-{
-	struct ax_runs waiting;
-	enum ax_status status = tx->ops->runs_looked(tx, pass->now + AX_LEASE_MS + 1, INT32_MAX, &waiting, err);
-	for (int i = 0; status == AX_OK && i < waiting.n; i++) {
-		waiting.at[i].deadline_time = pass->now;
-		waiting.at[i].limit_time = 0;
-		status = tx->ops->run_update(tx, &waiting.at[i], waiting.at[i].rev, err);
-	}
-	return status;
-}
-
-/* The clock went back, maybe while no server was there: leases must not run on for as long as it did. */
-static enum ax_status shorten_leases(struct ax_tx *tx, void *arg, struct ax_err *err)
-{
-	struct pass *pass = arg;
-	struct ax_workers workers;
-	enum ax_status status = tx->ops->workers(tx, &workers, err);
-	for (int w = 0; status == AX_OK && w < workers.n; w++) {
-		struct ax_runs held;
-		status = tx->ops->runs_of_worker(tx, workers.at[w].name, INT32_MAX, &held, err);
-		for (int i = 0; status == AX_OK && i < held.n; i++) {
-			if (held.at[i].deadline_time <= pass->now + AX_LEASE_MS)
-				continue;
-			held.at[i].deadline_time = pass->now + AX_LEASE_MS;
-			status = tx->ops->run_update(tx, &held.at[i], held.at[i].rev, err);
-		}
-	}
-	return status == AX_OK ? look_now(pass, tx, err) : status;
-}
-
 static enum ax_status find_next(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	int64_t *next = arg;
@@ -177,20 +148,24 @@ static enum ax_status find_next(struct ax_tx *tx, void *arg, struct ax_err *err)
 	return status;
 }
 
-/* Runs a batch transaction until it finds less than a batch. */
+/* Runs a batch transaction until it finds less than a batch. Where another server was quicker it looks again. */
 static enum ax_status repeat(struct pass *pass, ax_tx_fn fn, struct ax_err *err)
 {
 	enum ax_status status = AX_OK;
 	bool mine;
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0;; round++) {
 		status = ax_gids_ensure(pass->ctx, err);
 		pass->taken = 0;
 		if (status == AX_OK && pass->chore_name == NULL)
 			status = ax_store_run(pass->ctx->store, pass->ctx->arena, fn, pass, err);
 		else if (status == AX_OK)
 			status = ax_chore_run(pass->ctx, pass->chore_name, fn, pass, &mine, err);
+		if (status == AX_CONFLICT && round < LOST_RACES)
+			continue;
 		if (status != AX_OK || pass->taken < AX_BATCH)
 			return status;
+		if (round >= ROUNDS - 1)
+			break;
 	}
 	pass->more = true;
 	return status;
@@ -208,13 +183,8 @@ static enum ax_status repeat_chore(struct pass *pass, const char *name, chore_fn
 enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *err)
 {
 	struct pass pass = { .ctx = ctx, .now = ax_now_ms(ctx->clock) };
-	if (ctx->seen_ms != 0 && pass.now - ctx->seen_ms > GAP_MS)
-		ctx->hold_leases_until = pass.now + AX_LEASE_MS;
-	ctx->hold_leases_until = AX_MIN(ctx->hold_leases_until, pass.now + AX_LEASE_MS);
 	ctx->found_late = false;
-	enum ax_status status = AX_OK;
-	if (pass.now < ctx->seen_ms || ctx->seen_ms == 0)
-		status = ax_store_run(ctx->store, ctx->arena, shorten_leases, &pass, err);
+	enum ax_status status = ax_absence_look(ctx, pass.now, err);
 	if (status == AX_OK)
 		status = repeat(&pass, fire_tasks, err);
 	if (status == AX_OK)
@@ -238,6 +208,8 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		*ret_next_ms = pass.more ? pass.now : 0;
 	else if (status == AX_OK)
 		status = ax_store_run(ctx->store, ctx->arena, find_next, ret_next_ms, err);
+	if (status == AX_OK && *ret_next_ms <= pass.now && pass.now < ctx->hold_leases_until && ctx->others_watch)
+		*ret_next_ms = 0; /* what another server ends is no reason to look at once */
 	if (status == AX_OK)
 		ctx->seen_ms = pass.now;
 	/* last, for nothing else waits for it */

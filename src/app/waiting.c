@@ -19,18 +19,21 @@ enum ax_status ax_waiting_open(struct ax_waiting *w, struct ax_tx *tx, struct ax
 	}
 }
 
-/* The run that the queue is at; NULL when it is at its end. */
-static enum ax_status look(
-	struct ax_waiting *w, struct ax_tx *tx, struct ax_waiting_queue *q, struct ax_run **ret, struct ax_err *err)
+/* The run that the queue is at; NULL when it is at its end. The head that a queue is opened with only says when its
+ * turn comes: then it is read again with those behind it, locked, unless others have it. */
+static enum ax_status look(struct ax_waiting *w, struct ax_tx *tx, struct ax_waiting_queue *q, bool turn,
+	struct ax_run **ret, struct ax_err *err)
 {
 	*ret = NULL;
-	if (!q->over && q->at == q->page.n) {
+	bool opening = turn && !q->locked;
+	if (!q->over && (opening || q->at == q->page.n)) {
 		const struct ax_run last = q->page.at[q->page.n - 1];
 		enum ax_status status = tx->ops->runs_claimable(tx, w->group_key, last.executor_key, last.lane,
-			last.demand, last.rank, last.gid, PAGE, &q->page, err);
+			last.demand, last.rank, last.gid - opening, PAGE, &q->page, err);
 		if (status != AX_OK)
 			return status;
 		q->at = 0;
+		q->locked = true;
 		q->over = q->page.n == 0;
 	}
 	if (!q->over)
@@ -43,12 +46,12 @@ static bool is_before(const struct ax_run *a, const struct ax_run *b)
 	return a->rank != b->rank ? a->rank < b->rank : a->gid < b->gid;
 }
 
-enum ax_status ax_waiting_next(struct ax_waiting *w, struct ax_tx *tx, struct ax_run **ret, struct ax_err *err)
+static enum ax_status find_first(struct ax_waiting *w, struct ax_tx *tx, struct ax_run **ret, struct ax_err *err)
 {
 	*ret = NULL;
 	for (size_t i = 0; i < w->n; i++) {
 		struct ax_run *run;
-		enum ax_status status = look(w, tx, &w->queues[i], &run, err);
+		enum ax_status status = look(w, tx, &w->queues[i], false, &run, err);
 		if (status != AX_OK)
 			return status;
 		if (run != NULL && (*ret == NULL || is_before(run, *ret))) {
@@ -56,9 +59,20 @@ enum ax_status ax_waiting_next(struct ax_waiting *w, struct ax_tx *tx, struct ax
 			w->last = &w->queues[i];
 		}
 	}
-	if (*ret != NULL)
-		w->last->at++;
 	return AX_OK;
+}
+
+enum ax_status ax_waiting_next(struct ax_waiting *w, struct ax_tx *tx, struct ax_run **ret, struct ax_err *err)
+{
+	enum ax_status status = find_first(w, tx, ret, err);
+	while (status == AX_OK && *ret != NULL && !w->last->locked) {
+		status = look(w, tx, w->last, true, ret, err);
+		if (status == AX_OK)
+			status = find_first(w, tx, ret, err);
+	}
+	if (status == AX_OK && *ret != NULL)
+		w->last->at++;
+	return status;
 }
 
 void ax_waiting_leave_out(struct ax_waiting *w)

@@ -9,6 +9,7 @@
 struct ax_waiting_queue {
 	struct ax_runs page;
 	int at;
+	bool locked; /* the page is more than the head that the queue was opened with */
 	bool over;
 };
 
@@ -22,7 +23,7 @@ struct ax_waiting {
 /* `waiting` is zeroed but for its group. */
 enum ax_status ax_waiting_open(struct ax_waiting *waiting, struct ax_tx *tx, struct ax_err *err);
 
-/* The next run, NULL when there is none. */
+/* The next run that nobody else has locked, NULL when there is none. It is locked. */
 enum ax_status ax_waiting_next(struct ax_waiting *waiting, struct ax_tx *tx, struct ax_run **ret, struct ax_err *err);
 
 /* Leaves out the rest of the queue that the newest run came from. */

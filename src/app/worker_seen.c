@@ -6,18 +6,27 @@
 
 enum { SEEN_EVERY_MS = 5000 };
 
-enum ax_status ax_worker_seen(struct ax_ctx *ctx, struct ax_tx *tx, const char *name, const char *incarnation,
-	int64_t now, struct ax_worker *ret, struct ax_err *err)
+static enum ax_status read_worker(struct ax_tx *tx, const char *name, const char *incarnation, bool lock,
+	struct ax_worker *ret, struct ax_err *err)
 {
-	enum ax_status status = tx->ops->worker_get(tx, name, false, ret, err);
+	enum ax_status status = tx->ops->worker_get(tx, name, lock, ret, err);
 	if (status == AX_NOT_FOUND || (status == AX_OK && ret->status == AX_WORKER_LEFT))
 		return ax_fail(err, AX_NOT_FOUND, "worker", "this worker is not registered here: register first");
+	if (status == AX_OK && strcmp(ret->incarnation, incarnation) != 0)
+		return ax_fail(err, AX_CONFLICT, "incarnation", "another incarnation of this worker took over");
+	return status;
+}
+
+enum ax_status ax_worker_seen(struct ax_ctx *ctx, struct ax_tx *tx, const char *name, const char *incarnation,
+	bool lock, int64_t now, struct ax_worker *ret, struct ax_err *err)
+{
+	enum ax_status status = read_worker(tx, name, incarnation, lock, ret, err);
+	if (status != AX_OK || (now - ret->seen_time < SEEN_EVERY_MS && now >= ret->seen_time))
+		return status;
+	if (!lock) /* what a person or a new incarnation wrote meanwhile stays */
+		status = read_worker(tx, name, incarnation, true, ret, err);
 	if (status != AX_OK)
 		return status;
-	if (strcmp(ret->incarnation, incarnation) != 0)
-		return ax_fail(err, AX_CONFLICT, "incarnation", "another incarnation of this worker took over");
-	if (now - ret->seen_time < SEEN_EVERY_MS && now >= ret->seen_time)
-		return AX_OK;
 	ret->seen_time = now;
 	ctx->notify->ops->worker_changed(ctx->notify, name);
 	return tx->ops->worker_put(tx, ret, err);
@@ -59,11 +68,15 @@ enum ax_status ax_worker_stops(
 		return status;
 	*ret = ax_alloc_array(ctx->arena, (size_t)runs.n, sizeof(**ret));
 	for (int i = 0; status == AX_OK && i < runs.n; i++) {
-		(*ret)[i] = (struct ax_stop){ .gid = runs.at[i].gid, .fence = runs.at[i].fence, .reason = "cancel" };
+		status = tx->ops->run_get(tx, runs.at[i].gid, true, &runs.at[i], err);
+		if (status != AX_OK || runs.at[i].cancel != AX_CANCEL_ASKED ||
+			!ax_run_is_given_out(runs.at[i].status) || strcmp(runs.at[i].worker, name) != 0)
+			continue; /* it ended, or is told by another server */
+		(*ret)[(*ret_n)++] =
+			(struct ax_stop){ .gid = runs.at[i].gid, .fence = runs.at[i].fence, .reason = "cancel" };
 		runs.at[i].cancel = AX_CANCEL_STOPPING;
 		status = tx->ops->run_update(tx, &runs.at[i], runs.at[i].rev, err);
 		ctx->notify->ops->run_changed(ctx->notify, &runs.at[i]);
 	}
-	*ret_n = runs.n;
 	return status;
 }

@@ -10,9 +10,10 @@ struct ax_stop {
 };
 
 /* Checks that a message comes from the worker's current incarnation and notes that it was seen (at most one write every
- * few seconds). AX_NOT_FOUND: unknown or left, it must register; AX_CONFLICT: another incarnation took over. */
+ * few seconds). `lock`: its row stays as it is until the transaction ends. AX_NOT_FOUND: unknown or left, it must
+ * register; AX_CONFLICT: another incarnation took over. */
 enum ax_status ax_worker_seen(struct ax_ctx *ctx, struct ax_tx *tx, const char *name, const char *incarnation,
-	int64_t now, struct ax_worker *ret, struct ax_err *err);
+	bool lock, int64_t now, struct ax_worker *ret, struct ax_err *err);
 
 /* Has a person decided that it gets nothing, for now (draining) or until further notice (disabled)? */
 bool ax_worker_is_stopped(const struct ax_worker *worker);

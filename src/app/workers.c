@@ -92,11 +92,24 @@ static enum ax_status put_groups(struct pass *pass, struct ax_tx *tx, struct ax_
 	return status;
 }
 
+/* A run of a list, read again and locked: is it still out, under the same claim? */
+static enum ax_status lock_held(struct ax_tx *tx, struct ax_run *run, bool *ret, struct ax_err *err)
+{
+	int64_t fence = run->fence;
+	enum ax_status status = tx->ops->run_get(tx, run->gid, true, run, err);
+	*ret = status == AX_OK && run->fence == fence && ax_run_is_given_out(run->status);
+	return status == AX_NOT_FOUND ? AX_OK : status;
+}
+
 static enum ax_status take_over(struct pass *pass, struct ax_tx *tx, struct ax_err *err)
 {
 	struct ax_runs held;
+	bool still;
 	enum ax_status status = tx->ops->runs_of_worker(tx, pass->reg->worker.name, HELD_MAX, &held, err);
 	for (int i = 0; status == AX_OK && i < held.n; i++) {
+		status = lock_held(tx, &held.at[i], &still, err);
+		if (status != AX_OK || !still)
+			continue;
 		if (names_attempt(pass->reg, &held.at[i]))
 			status = adopt(pass, tx, &held.at[i], err);
 		else
@@ -143,13 +156,17 @@ static enum ax_status leave(struct ax_tx *tx, void *arg, struct ax_err *err)
 	struct pass *pass = arg;
 	struct ax_worker worker;
 	struct ax_runs held;
+	bool still;
 	enum ax_status status = tx->ops->worker_get(tx, pass->name, true, &worker, err);
 	if (status == AX_NOT_FOUND || (status == AX_OK && strcmp(worker.incarnation, pass->incarnation) != 0))
 		return AX_OK;
 	if (status == AX_OK)
 		status = tx->ops->runs_of_worker(tx, pass->name, HELD_MAX, &held, err);
-	for (int i = 0; status == AX_OK && i < held.n; i++)
-		status = ax_change_lost(pass->ctx, tx, &held.at[i], "worker_left", pass->now, err);
+	for (int i = 0; status == AX_OK && i < held.n; i++) {
+		status = lock_held(tx, &held.at[i], &still, err);
+		if (status == AX_OK && still)
+			status = ax_change_lost(pass->ctx, tx, &held.at[i], "worker_left", pass->now, err);
+	}
 	if (status != AX_OK)
 		return status;
 	worker.status = AX_WORKER_LEFT;
@@ -240,9 +257,16 @@ enum ax_status ax_workers_purge(struct ax_ctx *ctx, struct ax_tx *tx, int64_t no
 		return AX_OK;
 	enum ax_status status = tx->ops->workers(tx, &workers, err);
 	for (int i = 0; status == AX_OK && i < workers.n && *ret_n < AX_BATCH; i++) {
-		const struct ax_worker *worker = &workers.at[i];
+		struct ax_worker *worker = &workers.at[i];
 		struct ax_runs held;
-		if (now - worker->seen_time < AX_WORKER_KEEP_MS ||
+		if (now - worker->seen_time < AX_WORKER_KEEP_MS)
+			continue;
+		status = tx->ops->worker_get(tx, worker->name, true, worker, err);
+		if (status == AX_NOT_FOUND) {
+			status = AX_OK;
+			continue;
+		}
+		if (status != AX_OK || now - worker->seen_time < AX_WORKER_KEEP_MS ||
 			ax_worker_is_stopped(worker)) /* a person's decision is kept */
 			continue;
 		status = tx->ops->runs_of_worker(tx, worker->name, 1, &held, err);

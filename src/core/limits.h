@@ -54,6 +54,7 @@ enum {
 	AX_REPORT_ITEMS_MAX = 1000,
 	AX_POLL_GROUPS_MAX = 64,
 
+	AX_SKEW_MS = 1000, /* clocks of servers differ by less: one that differs by more does not fire */
 	AX_SEAT_LEASE_MS = 30000,  /* a server's number is its own for so long after it was seen … */
 	AX_SEAT_STALE_MS = 20000,  /* … it stops 10 s before, for clock rates and what is under way … */
 	AX_SEAT_RENEW_MS = 5000,   /* … and has three tries before that */

@@ -217,7 +217,7 @@ struct ax_tx_ops {
 	/* calendars; AX_EXISTS: "name" */
 	enum ax_status (*calendar_insert)(struct ax_tx *tx, const struct ax_calendar_row *calendar, struct ax_err *err);
 	enum ax_status (*calendar_get)(
-		struct ax_tx *tx, const char *name, struct ax_calendar_row *ret, struct ax_err *err);
+		struct ax_tx *tx, const char *name, bool for_update, struct ax_calendar_row *ret, struct ax_err *err);
 	/* The row must still have `old_version`. */
 	enum ax_status (*calendar_update)(
 		struct ax_tx *tx, const struct ax_calendar_row *calendar, int64_t old_version, struct ax_err *err);
@@ -238,7 +238,8 @@ struct ax_tx_ops {
 	/* backfills */
 	enum ax_status (*backfill_insert)(
 		struct ax_tx *tx, const struct ax_backfill *backfill, int64_t *ret_id, struct ax_err *err);
-	enum ax_status (*backfill_get)(struct ax_tx *tx, int64_t id, struct ax_backfill *ret, struct ax_err *err);
+	enum ax_status (*backfill_get)(
+		struct ax_tx *tx, int64_t id, bool for_update, struct ax_backfill *ret, struct ax_err *err);
 	/* The row must still have `old_rev`, and gets old_rev + 1. */
 	enum ax_status (*backfill_update)(
 		struct ax_tx *tx, const struct ax_backfill *backfill, int64_t old_rev, struct ax_err *err);
@@ -296,9 +297,10 @@ struct ax_tx_ops {
 	/* WAITING runs with deadline_time ≥ from (and not 0), earliest first, locked. */
 	enum ax_status (*runs_looked)(
 		struct ax_tx *tx, int64_t from, int limit, struct ax_runs *ret, struct ax_err *err);
-	/* The shards of a run, by gid, greater than after_gid, locked: all, or those that have not ended. */
-	enum ax_status (*shards)(struct ax_tx *tx, int64_t parent, bool live, int64_t after_gid, int limit,
-		struct ax_runs *ret, struct ax_err *err);
+	/* The shards of a run, by gid, greater than after_gid: all, or those that have not ended; locked when
+	 * for_update. */
+	enum ax_status (*shards)(struct ax_tx *tx, int64_t parent, bool live, bool for_update, int64_t after_gid,
+		int limit, struct ax_runs *ret, struct ax_err *err);
 	/* How many shards a run has, by enum ax_run_state. */
 	enum ax_status (*shard_counts)(struct ax_tx *tx, int64_t parent, int64_t ret_by_state[32], struct ax_err *err);
 	/* Live runs with 0 < deadline_time ≤ until, of those that wait for their time (PENDING, RETRYING) only those
@@ -482,10 +484,11 @@ struct ax_tx_ops {
 	/* AX_EXISTS ("episode") while one of (rule, group_key, episode) is open and this one is too. */
 	enum ax_status (*alert_insert)(
 		struct ax_tx *tx, const struct ax_alert *alert, int64_t *ret_id, struct ax_err *err);
-	enum ax_status (*alert_get)(struct ax_tx *tx, int64_t id, struct ax_alert *ret, struct ax_err *err);
+	enum ax_status (*alert_get)(
+		struct ax_tx *tx, int64_t id, bool for_update, struct ax_alert *ret, struct ax_err *err);
 	/* The open one of (rule, group_key, episode). */
 	enum ax_status (*alert_find)(struct ax_tx *tx, enum ax_alert_rule rule, const char *group_key,
-		const char *episode, struct ax_alert *ret, struct ax_err *err);
+		const char *episode, bool for_update, struct ax_alert *ret, struct ax_err *err);
 	/* Writes every column that may change after birth; the row must still have `old_rev`, and gets old_rev + 1. */
 	enum ax_status (*alert_update)(
 		struct ax_tx *tx, const struct ax_alert *alert, int64_t old_rev, struct ax_err *err);
@@ -509,7 +512,8 @@ struct ax_tx_ops {
 		struct ax_tx *tx, int64_t before, int limit, int *ret_deleted, struct ax_err *err);
 	enum ax_status (*delivery_insert)(
 		struct ax_tx *tx, const struct ax_delivery *delivery, int64_t *ret_id, struct ax_err *err);
-	enum ax_status (*delivery_get)(struct ax_tx *tx, int64_t id, struct ax_delivery *ret, struct ax_err *err);
+	enum ax_status (*delivery_get)(
+		struct ax_tx *tx, int64_t id, bool for_update, struct ax_delivery *ret, struct ax_err *err);
 	/* As alert_update. */
 	enum ax_status (*delivery_update)(
 		struct ax_tx *tx, const struct ax_delivery *delivery, int64_t old_rev, struct ax_err *err);

@@ -111,7 +111,7 @@ enum ax_status ax_get_alert(struct ax_call *c, struct ax_err *err)
 	int64_t id;
 	enum ax_status status = ax_call_id(c, 0, "alert", &id, err);
 	if (status == AX_OK)
-		status = c->tx->ops->alert_get(c->tx, id, &alert, err);
+		status = c->tx->ops->alert_get(c->tx, id, false, &alert, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_NOT_FOUND, "", "there is no alert `%.64s`", c->param[0]);
 	return status == AX_OK ? answer_alert(c, &alert, err) : status;

@@ -87,7 +87,7 @@ enum ax_status ax_get_backfill(struct ax_call *c, struct ax_err *err)
 	int64_t id;
 	enum ax_status status = ax_call_id(c, 0, "backfill", &id, err);
 	if (status == AX_OK)
-		status = c->tx->ops->backfill_get(c->tx, id, &b, err);
+		status = c->tx->ops->backfill_get(c->tx, id, false, &b, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_NOT_FOUND, "", "there is no backfill `%.64s`", c->param[0]);
 	return status == AX_OK ? render(c, &b, err) : status;

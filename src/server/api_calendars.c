@@ -58,7 +58,7 @@ static enum ax_status find_calendar(
 	struct ax_call *c, struct ax_calendar_row *ret, struct ax_calendar *ret_content, struct ax_err *err)
 {
 	struct ax_calendar_version version;
-	enum ax_status status = c->tx->ops->calendar_get(c->tx, c->param[0], ret, err);
+	enum ax_status status = c->tx->ops->calendar_get(c->tx, c->param[0], false, ret, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_NOT_FOUND, "", "there is no calendar `%.64s`", c->param[0]);
 	return status == AX_OK ? ax_calendar_content(c->tx, ret->name, ret->version, ret_content, &version, err)

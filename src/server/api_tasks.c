@@ -547,7 +547,7 @@ enum ax_status ax_post_preview(struct ax_call *c, struct ax_err *err)
 		task.def.jitter_seconds = 0;
 	task.anchor_time = from;
 	if (status == AX_OK && task.def.calendar[0] != '\0')
-		status = c->tx->ops->calendar_get(c->tx, task.def.calendar, &calendar, err);
+		status = c->tx->ops->calendar_get(c->tx, task.def.calendar, false, &calendar, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_INVALID, "calendar", "there is no calendar `%.64s`", task.def.calendar);
 	task.calendar_version = calendar.version;

@@ -182,8 +182,8 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(runs_undispatched, 100, 0, 0, 20, &runs);
 	OK(runs_undecided, 1, 20, &runs);
 	OK(runs_looked, 1, 20, &runs);
-	OK(shards, NEW, false, 0, 20, &runs);
-	OK(shards, NEW, true, 0, 20, &runs);
+	OK(shards, NEW, false, true, 0, 20, &runs);
+	OK(shards, NEW, true, true, 0, 20, &runs);
 	OK(shard_counts, NEW, counts);
 	OK(runs_overdue, 100, 50, 20, &runs);
 	OK(runs_by_gid, &(struct ax_ids){ (const int64_t[]){ NEW, NEW + 1 }, 2 }, &runs);

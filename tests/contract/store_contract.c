@@ -970,15 +970,15 @@ TX_TEST(test_shards)
 	struct ax_runs runs;
 	int64_t n[32];
 	insert_shards(tx, err);
-	OK(shards, 10, false, 0, 100, &runs);
+	OK(shards, 10, false, true, 0, 100, &runs);
 	ASSERT_GIDS(runs, 11, 12, 13, 14);
-	OK(shards, 10, false, 11, 2, &runs);
+	OK(shards, 10, false, true, 11, 2, &runs);
 	ASSERT_GIDS(runs, 12, 13);
-	OK(shards, 10, true, 0, 100, &runs);
+	OK(shards, 10, true, true, 0, 100, &runs);
 	ASSERT_GIDS(runs, 12, 13);
-	OK(shards, 10, true, 12, 100, &runs);
+	OK(shards, 10, true, true, 12, 100, &runs);
 	ASSERT_GIDS(runs, 13);
-	OK(shards, 20, false, 0, 100, &runs);
+	OK(shards, 20, false, true, 0, 100, &runs);
 	assert_int_equal(runs.n, 0);
 	OK(shard_counts, 10, n);
 	for (int state = 0; state < 32; state++)
@@ -1849,12 +1849,12 @@ TX_TEST(test_calendars)
 	OK(calendar_insert, &old);
 	GIVES(AX_EXISTS, calendar_insert, &new);
 	assert_string_equal(err->field, "name");
-	OK(calendar_get, "b", &out);
+	OK(calendar_get, "b", true, &out);
 	ASSERT_SAME(ax_calendar_row_row, old, out);
 	GIVES(AX_CONFLICT, calendar_update, &new, old.version + 1);
 	OK(calendar_update, &new, old.version);
 	mix(&ax_calendar_row_row, &old, &new, kept, &mixed);
-	OK(calendar_get, "b", &out);
+	OK(calendar_get, "b", true, &out);
 	ASSERT_SAME(ax_calendar_row_row, mixed, out);
 	new.name = "a";
 	GIVES(AX_NOT_FOUND, calendar_update, &new, new.version);
@@ -1864,7 +1864,7 @@ TX_TEST(test_calendars)
 	assert_string_equal(all.at[0].name, "a");
 	OK(calendar_delete, "a");
 	GIVES(AX_NOT_FOUND, calendar_delete, "a");
-	GIVES(AX_NOT_FOUND, calendar_get, "a", &out);
+	GIVES(AX_NOT_FOUND, calendar_get, "a", true, &out);
 
 	fill_row(&ax_calendar_version_row, tx->arena, 43, &v);
 	v.name = "b";
@@ -1930,7 +1930,7 @@ TX_TEST(test_backfills)
 	old.status = AX_BACKFILL_RUNNING;
 	new.status = AX_BACKFILL_DONE;
 	OK(backfill_insert, &old, &old.id);
-	OK(backfill_get, old.id, &out);
+	OK(backfill_get, old.id, true, &out);
 	ASSERT_SAME(ax_backfill_row, old, out);
 	OK(backfill_insert, &old, &id);
 	OK(backfills_open, 10, &list);
@@ -1940,13 +1940,13 @@ TX_TEST(test_backfills)
 	OK(backfill_update, &new, old.rev);
 	mix(&ax_backfill_row, &old, &new, kept, &mixed);
 	mixed.rev = old.rev + 1;
-	OK(backfill_get, old.id, &out);
+	OK(backfill_get, old.id, true, &out);
 	ASSERT_SAME(ax_backfill_row, mixed, out);
 	OK(backfills_open, 10, &list);
 	ASSERT_IDS(list, id);
 	new.id = 99;
 	GIVES(AX_NOT_FOUND, backfill_update, &new, new.rev);
-	GIVES(AX_NOT_FOUND, backfill_get, 99, &out);
+	GIVES(AX_NOT_FOUND, backfill_get, 99, true, &out);
 	OK(backfills, 0, 0, 10, &list);
 	ASSERT_IDS(list, id, old.id);
 	OK(backfills, old.task_id, id, 10, &list);
@@ -2254,11 +2254,11 @@ TX_TEST(test_alert_columns)
 	ASSERT_SAME(ax_channel_row, channel, channel_out);
 	fill_row(&ax_alert_row, tx->arena, 2, &alert);
 	OK(alert_insert, &alert, &alert.id);
-	OK(alert_get, alert.id, &alert_out);
+	OK(alert_get, alert.id, true, &alert_out);
 	ASSERT_SAME(ax_alert_row, alert, alert_out);
 	fill_row(&ax_delivery_row, tx->arena, 3, &delivery);
 	OK(delivery_insert, &delivery, &delivery.id);
-	OK(delivery_get, delivery.id, &delivery_out);
+	OK(delivery_get, delivery.id, true, &delivery_out);
 	ASSERT_SAME(ax_delivery_row, delivery, delivery_out);
 }
 
@@ -2322,14 +2322,14 @@ TX_TEST(test_one_open_alert_per_episode)
 	OK(alert_insert, &other, &other.id);
 	GIVES(AX_EXISTS, alert_insert, &alert, &found.id);
 	assert_string_equal(err->field, "episode");
-	OK(alert_find, AX_ALERT_FAILED, "g", "1", &found);
+	OK(alert_find, AX_ALERT_FAILED, "g", "1", true, &found);
 	assert_int_equal(found.id, alert.id);
-	GIVES(AX_NOT_FOUND, alert_find, AX_ALERT_LATE, "g", "1", &found);
-	GIVES(AX_NOT_FOUND, alert_find, AX_ALERT_FAILED, "h", "1", &found);
+	GIVES(AX_NOT_FOUND, alert_find, AX_ALERT_LATE, "g", "1", true, &found);
+	GIVES(AX_NOT_FOUND, alert_find, AX_ALERT_FAILED, "h", "1", true, &found);
 	alert.state = AX_ALERT_RESOLVED;
 	OK(alert_update, &alert, 0);
 	GIVES(AX_CONFLICT, alert_update, &alert, 0);
-	GIVES(AX_NOT_FOUND, alert_find, AX_ALERT_FAILED, "g", "1", &found);
+	GIVES(AX_NOT_FOUND, alert_find, AX_ALERT_FAILED, "g", "1", true, &found);
 	struct ax_alert next = plain_alert(AX_ALERT_FAILED, "1");
 	OK(alert_insert, &next, &next.id);
 	alert.state = AX_ALERT_OPEN; /* nobody does this; the key would be taken */
@@ -2427,10 +2427,10 @@ TX_TEST(test_deliveries_are_due_in_the_order_of_their_alert)
 	rows[4].server = 5;
 	OK(delivery_update, &rows[4], 0);
 	OK(deliveries_release, 4);
-	OK(delivery_get, 5, &rows[4]);
+	OK(delivery_get, 5, true, &rows[4]);
 	assert_int_equal(rows[4].server, 5);
 	OK(deliveries_release, 5);
-	OK(delivery_get, 5, &rows[4]);
+	OK(delivery_get, 5, true, &rows[4]);
 	assert_int_equal(rows[4].server, -1);
 	assert_int_equal(rows[4].rev, 2);
 	OK(deliveries_due, 7, 0, 10, &due);
@@ -2441,7 +2441,7 @@ TX_TEST(test_deliveries_are_due_in_the_order_of_their_alert)
 	ASSERT_IDS(due, 5, 3);
 	OK(deliveries_of_channel, 7, 3, 10, &due);
 	ASSERT_IDS(due, 2, 1);
-	GIVES(AX_NOT_FOUND, delivery_get, 99, &rows[0]);
+	GIVES(AX_NOT_FOUND, delivery_get, 99, true, &rows[0]);
 }
 
 TX_TEST(test_alerts_are_purged_with_their_deliveries)
@@ -2465,8 +2465,8 @@ TX_TEST(test_alerts_are_purged_with_their_deliveries)
 	}
 	OK(alerts_purge, 300, 1, &deleted);
 	assert_int_equal(deleted, 1);
-	GIVES(AX_NOT_FOUND, alert_get, 2, &rows[1]);
-	OK(alert_get, 1, &rows[0]);
+	GIVES(AX_NOT_FOUND, alert_get, 2, true, &rows[1]);
+	OK(alert_get, 1, true, &rows[0]);
 	OK(alerts_purge, 200, 10, &deleted);
 	assert_int_equal(deleted, 0);
 	OK(alerts_purge, 201, 10, &deleted);

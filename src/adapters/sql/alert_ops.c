@@ -45,15 +45,17 @@ enum ax_status ax_sql_alert_insert(struct ax_tx *tx, const struct ax_alert *aler
 	return ax_sql_insert_next(tx, AX_SQL_ALERT_INSERT, alert, ret_id, err);
 }
 
-enum ax_status ax_sql_alert_get(struct ax_tx *tx, int64_t id, struct ax_alert *ret_alert, struct ax_err *err)
+enum ax_status ax_sql_alert_get(
+	struct ax_tx *tx, int64_t id, bool for_update, struct ax_alert *ret_alert, struct ax_err *err)
 {
-	return ax_sql_get(tx, AX_SQL_ALERT_GET, ARGS(NUM(id)), ret_alert, err);
+	return ax_sql_get(tx, for_update ? AX_SQL_ALERT_GET_LOCK : AX_SQL_ALERT_GET, ARGS(NUM(id)), ret_alert, err);
 }
 
 enum ax_status ax_sql_alert_find(struct ax_tx *tx, enum ax_alert_rule rule, const char *group_key, const char *episode,
-	struct ax_alert *ret_alert, struct ax_err *err)
+	bool for_update, struct ax_alert *ret_alert, struct ax_err *err)
 {
-	return ax_sql_get(tx, AX_SQL_ALERT_FIND, ARGS(NUM(rule), TXT(group_key), TXT(episode)), ret_alert, err);
+	return ax_sql_get(tx, for_update ? AX_SQL_ALERT_FIND_LOCK : AX_SQL_ALERT_FIND,
+		ARGS(NUM(rule), TXT(group_key), TXT(episode)), ret_alert, err);
 }
 
 enum ax_status ax_sql_alert_update(struct ax_tx *tx, const struct ax_alert *alert, int64_t old_rev, struct ax_err *err)
@@ -154,9 +156,11 @@ enum ax_status ax_sql_delivery_insert(
 	return ax_sql_insert_next(tx, AX_SQL_DELIVERY_INSERT, delivery, ret_id, err);
 }
 
-enum ax_status ax_sql_delivery_get(struct ax_tx *tx, int64_t id, struct ax_delivery *ret_delivery, struct ax_err *err)
+enum ax_status ax_sql_delivery_get(
+	struct ax_tx *tx, int64_t id, bool for_update, struct ax_delivery *ret_delivery, struct ax_err *err)
 {
-	return ax_sql_get(tx, AX_SQL_DELIVERY_GET, ARGS(NUM(id)), ret_delivery, err);
+	return ax_sql_get(
+		tx, for_update ? AX_SQL_DELIVERY_GET_LOCK : AX_SQL_DELIVERY_GET, ARGS(NUM(id)), ret_delivery, err);
 }
 
 enum ax_status ax_sql_delivery_update(

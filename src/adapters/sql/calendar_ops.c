@@ -11,9 +11,10 @@ enum ax_status ax_sql_calendar_insert(struct ax_tx *tx, const struct ax_calendar
 }
 
 enum ax_status ax_sql_calendar_get(
-	struct ax_tx *tx, const char *name, struct ax_calendar_row *ret_calendar, struct ax_err *err)
+	struct ax_tx *tx, const char *name, bool for_update, struct ax_calendar_row *ret_calendar, struct ax_err *err)
 {
-	return ax_sql_get(tx, AX_SQL_CALENDAR_GET, ARGS(TXT(name)), ret_calendar, err);
+	return ax_sql_get(
+		tx, for_update ? AX_SQL_CALENDAR_GET_LOCK : AX_SQL_CALENDAR_GET, ARGS(TXT(name)), ret_calendar, err);
 }
 
 enum ax_status ax_sql_calendar_update(
@@ -72,9 +73,11 @@ enum ax_status ax_sql_backfill_insert(
 	return ax_sql_insert_next(tx, AX_SQL_BACKFILL_INSERT, backfill, ret_id, err);
 }
 
-enum ax_status ax_sql_backfill_get(struct ax_tx *tx, int64_t id, struct ax_backfill *ret_backfill, struct ax_err *err)
+enum ax_status ax_sql_backfill_get(
+	struct ax_tx *tx, int64_t id, bool for_update, struct ax_backfill *ret_backfill, struct ax_err *err)
 {
-	return ax_sql_get(tx, AX_SQL_BACKFILL_GET, ARGS(NUM(id)), ret_backfill, err);
+	return ax_sql_get(
+		tx, for_update ? AX_SQL_BACKFILL_GET_LOCK : AX_SQL_BACKFILL_GET, ARGS(NUM(id)), ret_backfill, err);
 }
 
 enum ax_status ax_sql_backfill_update(

@@ -323,11 +323,14 @@ enum ax_status ax_sql_runs_looked(
 	return list_runs(tx, AX_SQL_RUNS_LOOKED, ARGS(NUM(from), LIM(limit)), ret_runs, err);
 }
 
-enum ax_status ax_sql_shards(struct ax_tx *tx, int64_t parent, bool live, int64_t after_gid, int limit,
+enum ax_status ax_sql_shards(struct ax_tx *tx, int64_t parent, bool live, bool for_update, int64_t after_gid, int limit,
 	struct ax_runs *ret_runs, struct ax_err *err)
 {
-	return list_runs(tx, live ? AX_SQL_SHARDS_LIVE : AX_SQL_SHARDS, ARGS(NUM(parent), NUM(after_gid), LIM(limit)),
-		ret_runs, err);
+	static const enum ax_sql_id ids[2][2] = {
+		{ AX_SQL_SHARDS, AX_SQL_SHARDS_LOCK },
+		{ AX_SQL_SHARDS_LIVE, AX_SQL_SHARDS_LIVE_LOCK },
+	};
+	return list_runs(tx, ids[live][for_update], ARGS(NUM(parent), NUM(after_gid), LIM(limit)), ret_runs, err);
 }
 
 enum ax_status ax_sql_runs_overdue(

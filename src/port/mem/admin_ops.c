@@ -19,8 +19,7 @@ enum ax_status ax_mem_group_insert(struct ax_tx *tx, const struct ax_group *grou
 enum ax_status ax_mem_group_get(
 	struct ax_tx *tx, const char *key, bool for_update, struct ax_group *ret_group, struct ax_err *err)
 {
-	(void)for_update; /* one transaction at a time */
-	return ax_mem_get(tx, AX_MEM_GROUP, 0, &(struct ax_group){ .group_key = key }, ret_group, err);
+	return ax_mem_get_for(tx, AX_MEM_GROUP, 0, &(struct ax_group){ .group_key = key }, for_update, ret_group, err);
 }
 
 enum ax_status ax_mem_group_update(
@@ -110,8 +109,7 @@ enum ax_status ax_mem_worker_put(struct ax_tx *tx, const struct ax_worker *worke
 enum ax_status ax_mem_worker_get(
 	struct ax_tx *tx, const char *name, bool for_update, struct ax_worker *ret_worker, struct ax_err *err)
 {
-	(void)for_update;
-	return ax_mem_get(tx, AX_MEM_WORKER, 0, &(struct ax_worker){ .name = name }, ret_worker, err);
+	return ax_mem_get_for(tx, AX_MEM_WORKER, 0, &(struct ax_worker){ .name = name }, for_update, ret_worker, err);
 }
 
 enum ax_status ax_mem_workers(struct ax_tx *tx, struct ax_workers *ret_workers, struct ax_err *err)
@@ -155,9 +153,8 @@ enum ax_status ax_mem_worker_group_put(
 enum ax_status ax_mem_worker_group_get(struct ax_tx *tx, const char *worker, const char *group_key, bool for_update,
 	struct ax_worker_group *ret_row, struct ax_err *err)
 {
-	(void)for_update;
 	struct ax_worker_group probe = worker_group_key(worker, group_key);
-	return ax_mem_get(tx, AX_MEM_WORKER_GROUP, 0, &probe, ret_row, err);
+	return ax_mem_get_for(tx, AX_MEM_WORKER_GROUP, 0, &probe, for_update, ret_row, err);
 }
 
 enum ax_status ax_mem_worker_groups(
@@ -244,8 +241,8 @@ enum ax_status ax_mem_server_insert(struct ax_tx *tx, const struct ax_server_row
 enum ax_status ax_mem_server_get(
 	struct ax_tx *tx, int64_t number, bool for_update, struct ax_server_row *ret_server, struct ax_err *err)
 {
-	(void)for_update;
-	return ax_mem_get(tx, AX_MEM_SERVER, 0, &(struct ax_server_row){ .number = number }, ret_server, err);
+	return ax_mem_get_for(
+		tx, AX_MEM_SERVER, 0, &(struct ax_server_row){ .number = number }, for_update, ret_server, err);
 }
 
 enum ax_status ax_mem_server_renew(
@@ -274,8 +271,7 @@ enum ax_status ax_mem_lease_insert(struct ax_tx *tx, const struct ax_lease *leas
 enum ax_status ax_mem_lease_get(
 	struct ax_tx *tx, const char *name, bool for_update, struct ax_lease *ret_lease, struct ax_err *err)
 {
-	(void)for_update;
-	return ax_mem_get(tx, AX_MEM_LEASE, 0, &(struct ax_lease){ .name = name }, ret_lease, err);
+	return ax_mem_get_for(tx, AX_MEM_LEASE, 0, &(struct ax_lease){ .name = name }, for_update, ret_lease, err);
 }
 
 enum ax_status ax_mem_lease_update(

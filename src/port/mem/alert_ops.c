@@ -64,16 +64,17 @@ enum ax_status ax_mem_alert_insert(struct ax_tx *tx, const struct ax_alert *aler
 	return status;
 }
 
-enum ax_status ax_mem_alert_get(struct ax_tx *tx, int64_t id, struct ax_alert *ret_alert, struct ax_err *err)
+enum ax_status ax_mem_alert_get(
+	struct ax_tx *tx, int64_t id, bool for_update, struct ax_alert *ret_alert, struct ax_err *err)
 {
-	return ax_mem_get(tx, AX_MEM_ALERT, 0, &(struct ax_alert){ .id = id }, ret_alert, err);
+	return ax_mem_get_for(tx, AX_MEM_ALERT, 0, &(struct ax_alert){ .id = id }, for_update, ret_alert, err);
 }
 
 enum ax_status ax_mem_alert_find(struct ax_tx *tx, enum ax_alert_rule rule, const char *group_key, const char *episode,
-	struct ax_alert *ret_alert, struct ax_err *err)
+	bool for_update, struct ax_alert *ret_alert, struct ax_err *err)
 {
 	struct ax_alert probe = { .rule = rule, .group_key = group_key, .episode = episode };
-	return ax_mem_get(tx, AX_MEM_ALERT, AX_MEM_ALERT_OPEN, &probe, ret_alert, err);
+	return ax_mem_get_for(tx, AX_MEM_ALERT, AX_MEM_ALERT_OPEN, &probe, for_update, ret_alert, err);
 }
 
 enum ax_status ax_mem_alert_update(struct ax_tx *tx, const struct ax_alert *alert, int64_t old_rev, struct ax_err *err)
@@ -121,7 +122,7 @@ enum ax_status ax_mem_alerts_untold(
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_ALERT, AX_MEM_ALERT_UNTOLD, &probe);
 	const struct ax_alert *alert;
 	while (walk.rows.n < limit && (alert = ax_mem_next(&walk)) != NULL && alert->told_time <= until)
-		ax_mem_keep(&walk, alert);
+		ax_mem_keep_free(&walk, alert);
 	return AX_MEM_GIVE(walk, ret_alerts);
 }
 
@@ -206,9 +207,10 @@ enum ax_status ax_mem_delivery_insert(
 	return status;
 }
 
-enum ax_status ax_mem_delivery_get(struct ax_tx *tx, int64_t id, struct ax_delivery *ret_delivery, struct ax_err *err)
+enum ax_status ax_mem_delivery_get(
+	struct ax_tx *tx, int64_t id, bool for_update, struct ax_delivery *ret_delivery, struct ax_err *err)
 {
-	return ax_mem_get(tx, AX_MEM_DELIVERY, 0, &(struct ax_delivery){ .id = id }, ret_delivery, err);
+	return ax_mem_get_for(tx, AX_MEM_DELIVERY, 0, &(struct ax_delivery){ .id = id }, for_update, ret_delivery, err);
 }
 
 enum ax_status ax_mem_delivery_update(
@@ -246,7 +248,7 @@ enum ax_status ax_mem_deliveries_due(struct ax_tx *tx, int64_t channel_id, int64
 	while (walk.rows.n < limit && (delivery = ax_mem_next(&walk)) != NULL && delivery->channel_id == channel_id &&
 		delivery->next_time <= until)
 		if (is_first(tx, delivery))
-			ax_mem_keep(&walk, delivery);
+			ax_mem_keep_free(&walk, delivery);
 	return AX_MEM_GIVE(walk, ret_deliveries);
 }
 

@@ -10,9 +10,10 @@ enum ax_status ax_mem_calendar_insert(struct ax_tx *tx, const struct ax_calendar
 }
 
 enum ax_status ax_mem_calendar_get(
-	struct ax_tx *tx, const char *name, struct ax_calendar_row *ret_calendar, struct ax_err *err)
+	struct ax_tx *tx, const char *name, bool for_update, struct ax_calendar_row *ret_calendar, struct ax_err *err)
 {
-	return ax_mem_get(tx, AX_MEM_CALENDAR, 0, &(struct ax_calendar_row){ .name = name }, ret_calendar, err);
+	return ax_mem_get_for(
+		tx, AX_MEM_CALENDAR, 0, &(struct ax_calendar_row){ .name = name }, for_update, ret_calendar, err);
 }
 
 enum ax_status ax_mem_calendar_update(
@@ -79,7 +80,7 @@ enum ax_status ax_mem_tasks_behind(struct ax_tx *tx, const char *calendar, int64
 	const struct ax_task *task;
 	while (calendar[0] != '\0' && walk.rows.n < limit && (task = ax_mem_next(&walk)) != NULL &&
 		strcmp(task->def.calendar, calendar) == 0 && task->calendar_version < version)
-		ax_mem_keep(&walk, task);
+		ax_mem_keep_free(&walk, task);
 	return AX_MEM_GIVE(walk, ret_tasks);
 }
 
@@ -95,9 +96,10 @@ enum ax_status ax_mem_backfill_insert(
 	return status;
 }
 
-enum ax_status ax_mem_backfill_get(struct ax_tx *tx, int64_t id, struct ax_backfill *ret_backfill, struct ax_err *err)
+enum ax_status ax_mem_backfill_get(
+	struct ax_tx *tx, int64_t id, bool for_update, struct ax_backfill *ret_backfill, struct ax_err *err)
 {
-	return ax_mem_get(tx, AX_MEM_BACKFILL, 0, &(struct ax_backfill){ .id = id }, ret_backfill, err);
+	return ax_mem_get_for(tx, AX_MEM_BACKFILL, 0, &(struct ax_backfill){ .id = id }, for_update, ret_backfill, err);
 }
 
 enum ax_status ax_mem_backfill_update(
@@ -136,6 +138,6 @@ enum ax_status ax_mem_backfills_open(
 		ax_mem_walk(tx, AX_MEM_BACKFILL, AX_MEM_BACKFILL_OPEN, &(struct ax_backfill){ .id = INT64_MIN });
 	const struct ax_backfill *backfill;
 	while (walk.rows.n < limit && (backfill = ax_mem_next(&walk)) != NULL)
-		ax_mem_keep(&walk, backfill);
+		ax_mem_keep_free(&walk, backfill);
 	return AX_MEM_GIVE(walk, ret_backfills);
 }

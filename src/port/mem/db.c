@@ -870,28 +870,45 @@ enum ax_status ax_mem_conflict(struct ax_tx *tx, enum ax_mem_table_id id, struct
 	return ax_fail(err, AX_CONFLICT, "", "the row of %s moved on since it was read", name_of(tx, id));
 }
 
+static enum ax_status held(struct ax_tx *tx, enum ax_mem_table_id id, struct ax_err *err)
+{
+	return ax_fail(err, AX_BUSY, "", "a row of %s is another transaction's", name_of(tx, id));
+}
+
 enum ax_status ax_mem_broken(struct ax_tx *tx, const char *what, struct ax_err *err)
 {
-	ax_mem_of(tx)->doomed = AX_BROKEN;
+	ax_mem_tx(tx)->doomed = AX_BROKEN;
 	return ax_fail(err, AX_BROKEN, "", "%s", what);
+}
+
+enum ax_status ax_mem_get_for(struct ax_tx *tx, enum ax_mem_table_id id, size_t index, const void *probe, bool lock,
+	void *ret, struct ax_err *err)
+{
+	const void *stored = ax_mem_row(tx, id, index, probe);
+	if (stored == NULL)
+		return ax_mem_missing(tx, id, err);
+	if (lock && !ax_mem_lock(tx, stored))
+		return held(tx, id, err);
+	ax_mem_copy_out(ax_mem_table(tx, id), tx->arena, stored, ret);
+	return AX_OK;
 }
 
 enum ax_status ax_mem_get(
 	struct ax_tx *tx, enum ax_mem_table_id id, size_t index, const void *probe, void *ret, struct ax_err *err)
 {
-	const void *stored = ax_mem_row(tx, id, index, probe);
-	if (stored == NULL)
-		return ax_mem_missing(tx, id, err);
-	ax_mem_copy_out(ax_mem_table(tx, id), tx->arena, stored, ret);
-	return AX_OK;
+	return ax_mem_get_for(tx, id, index, probe, false, ret, err);
 }
 
 enum ax_status ax_mem_replace(
 	struct ax_tx *tx, enum ax_mem_table_id id, const void *stored, const void *row, struct ax_err *err)
 {
-	const char *key = ax_mem_put(ax_mem_table(tx, id), &ax_mem_of(tx)->journal, stored, row);
+	if ((stored != NULL && !ax_mem_lock(tx, stored)) ||
+		(row != NULL && ax_mem_key_is_anothers(tx, id, stored, row)))
+		return held(tx, id, err);
+	const char *key = ax_mem_put(ax_mem_table(tx, id), &ax_mem_tx(tx)->journal, stored, row);
 	if (key != NULL)
 		return ax_fail(err, AX_EXISTS, key, "%s already has a row with this %s", name_of(tx, id), key);
+	ax_mem_hold_new(tx);
 	return AX_OK;
 }
 
@@ -950,4 +967,16 @@ void ax_mem_keep(struct ax_mem_list_walk *walk, const void *stored)
 {
 	const struct ax_mem_table *table = ax_mem_table(walk->tx, walk->table);
 	ax_mem_copy_out(table, walk->tx->arena, stored, ax_rows_add(&walk->rows, walk->tx->arena, table->type));
+}
+
+void ax_mem_keep_locked(struct ax_mem_list_walk *walk, const void *stored)
+{
+	(void)ax_mem_lock(walk->tx, stored); /* if it cannot be had now, the operation is done again */
+	ax_mem_keep(walk, stored);
+}
+
+void ax_mem_keep_free(struct ax_mem_list_walk *walk, const void *stored)
+{
+	if (!ax_mem_is_anothers(walk->tx, stored))
+		ax_mem_keep_locked(walk, stored);
 }

@@ -101,19 +101,35 @@ enum {
 	AX_MEM_FAILURE_GROUP_ALIKE
 };
 
+enum { AX_MEM_ASKED = 64 };
+
 struct ax_mem_tx {
 	struct ax_tx tx;
 	struct ax_mem_store *store;
+	struct ax_mem_journal journal;
+	enum ax_status doomed; /* the failure that this transaction must end with, or AX_OK */
+
+	/* In a store that is shared (turns.c): */
+	struct ax_mem_tx *next; /* open too */
+	const void **held;      /* committed rows that are this transaction's until it ends */
+	size_t n_held, cap_held;
+	struct ax_mem_tx *wants; /* a row or key of that one: the operation is to be undone and done again */
+	bool deadlocked;
 };
 
 struct ax_mem_store {
 	struct ax_store port;
 	struct ax_mem_table tables[AX_MEM_TABLES];
 	int64_t last_id[AX_MEM_TABLES]; /* of the tables whose ids the store gives */
-	struct ax_mem_journal journal;
+	struct ax_mem_journal spare;    /* memory of the last transaction's */
 	bool in_transaction;
-	enum ax_status doomed; /* the failure that this transaction must end with, or AX_OK */
-	uint64_t commits;
+	uint64_t changes[AX_MEM_TABLES];                /* committed */
+	const struct ax_mem_table *asked[AX_MEM_ASKED]; /* by the types that checkers asked for last */
+
+	struct ax_mem_turns *turns; /* NULL = one transaction at a time */
+	struct ax_mem_tx *open;     /* all that are open … */
+	struct ax_mem_tx *shown;    /* … and the one whose changes are in the tables now; NULL = none */
+	uint64_t deadlocks;
 };
 
 void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES]);
@@ -122,9 +138,14 @@ void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES]);
 AX_TX_OPS(AX_MEM_OP)
 #undef AX_MEM_OP
 
+static inline struct ax_mem_tx *ax_mem_tx(struct ax_tx *tx)
+{
+	return (struct ax_mem_tx *)(void *)tx;
+}
+
 static inline struct ax_mem_store *ax_mem_of(struct ax_tx *tx)
 {
-	return ((struct ax_mem_tx *)(void *)tx)->store;
+	return ax_mem_tx(tx)->store;
 }
 
 static inline struct ax_mem_table *ax_mem_table(struct ax_tx *tx, enum ax_mem_table_id id)
@@ -141,6 +162,9 @@ static inline const void *ax_mem_row(struct ax_tx *tx, enum ax_mem_table_id id, 
 /* Copies the row out, or AX_NOT_FOUND. */
 enum ax_status ax_mem_get(
 	struct ax_tx *tx, enum ax_mem_table_id id, size_t index, const void *probe, void *ret, struct ax_err *err);
+/* The same, and locks it when `lock`. */
+enum ax_status ax_mem_get_for(struct ax_tx *tx, enum ax_mem_table_id id, size_t index, const void *probe, bool lock,
+	void *ret, struct ax_err *err);
 /* Inserts, or AX_EXISTS. */
 enum ax_status ax_mem_insert(struct ax_tx *tx, enum ax_mem_table_id id, const void *row, struct ax_err *err);
 /* Inserts under the next id, which it writes into `row`, a struct of the caller's. */
@@ -170,6 +194,28 @@ struct ax_mem_list_walk ax_mem_walk(struct ax_tx *tx, enum ax_mem_table_id id, s
 const void *ax_mem_next(struct ax_mem_list_walk *walk);
 const void *ax_mem_previous(struct ax_mem_list_walk *walk);
 void ax_mem_keep(struct ax_mem_list_walk *walk, const void *stored); /* copies the row to the list */
+/* The same, and the row is locked; the second leaves out what others hold. */
+void ax_mem_keep_locked(struct ax_mem_list_walk *walk, const void *stored);
+void ax_mem_keep_free(struct ax_mem_list_walk *walk, const void *stored);
+
+/* turns.c: transactions that overlap */
+
+/* Makes the stored row this transaction's. False: it is another one's, and so must be waited for. */
+bool ax_mem_lock(struct ax_tx *tx, const void *stored);
+/* The row that was put in last is this transaction's. */
+void ax_mem_hold_new(struct ax_tx *tx);
+bool ax_mem_is_anothers(struct ax_tx *tx, const void *stored);
+/* Would `row`, in the place of `stored`, have a unique key that an open transaction takes or gives up? */
+bool ax_mem_key_is_anothers(struct ax_tx *tx, enum ax_mem_table_id id, const void *stored, const void *row);
+/* Before an operation: others may go on; then the tables show what this transaction may see. */
+enum ax_status ax_mem_turn(struct ax_mem_tx *tx, size_t *ret_mark, struct ax_err *err);
+/* After an operation that wanted what another transaction holds: undoes it and waits. AX_OK: it is to be done again. */
+enum ax_status ax_mem_wait(struct ax_mem_tx *tx, size_t mark, struct ax_err *err);
+void ax_mem_open(struct ax_mem_tx *tx);
+/* Before the commit or the rollback: its changes are in the tables, and it holds nothing any more. */
+void ax_mem_close(struct ax_mem_tx *tx);
+/* The tables show what is committed. */
+void ax_mem_show_committed(struct ax_mem_store *store);
 
 #define AX_MEM_GIVE(walk, ret) ((ret)->at = (walk).rows.at, (ret)->n = (walk).rows.n, AX_OK)
 

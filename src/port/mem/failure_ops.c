@@ -28,7 +28,7 @@ enum ax_status ax_mem_failures_unfolded(
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_FAILURE, AX_MEM_FAILURE_UNFOLDED, &probe);
 	const struct ax_failure *failure;
 	while (walk.rows.n < limit && (failure = ax_mem_next(&walk)) != NULL)
-		ax_mem_keep(&walk, failure);
+		ax_mem_keep_free(&walk, failure);
 	return AX_MEM_GIVE(walk, ret_failures);
 }
 
@@ -115,16 +115,16 @@ enum ax_status ax_mem_failure_group_insert(
 enum ax_status ax_mem_failure_group_get(
 	struct ax_tx *tx, int64_t id, bool for_update, struct ax_failure_group *ret_group, struct ax_err *err)
 {
-	(void)for_update; /* one transaction at a time */
-	return ax_mem_get(tx, AX_MEM_FAILURE_GROUP, 0, &(struct ax_failure_group){ .id = id }, ret_group, err);
+	return ax_mem_get_for(
+		tx, AX_MEM_FAILURE_GROUP, 0, &(struct ax_failure_group){ .id = id }, for_update, ret_group, err);
 }
 
 enum ax_status ax_mem_failure_group_find(struct ax_tx *tx, const char *group_key, int64_t fingerprint, bool for_update,
 	struct ax_failure_group *ret_group, struct ax_err *err)
 {
-	(void)for_update;
 	struct ax_failure_group probe = { .group_key = group_key, .fingerprint = fingerprint };
-	return ax_mem_get(tx, AX_MEM_FAILURE_GROUP, AX_MEM_FAILURE_GROUP_BY_KEY, &probe, ret_group, err);
+	return ax_mem_get_for(
+		tx, AX_MEM_FAILURE_GROUP, AX_MEM_FAILURE_GROUP_BY_KEY, &probe, for_update, ret_group, err);
 }
 
 enum ax_status ax_mem_failure_group_update(

@@ -20,8 +20,7 @@ enum ax_status ax_mem_run_insert(struct ax_tx *tx, const struct ax_run *run, str
 enum ax_status ax_mem_run_get(
 	struct ax_tx *tx, int64_t gid, bool for_update, struct ax_run *ret_run, struct ax_err *err)
 {
-	(void)for_update; /* one transaction at a time */
-	return ax_mem_get(tx, AX_MEM_RUN, 0, &(struct ax_run){ .gid = gid }, ret_run, err);
+	return ax_mem_get_for(tx, AX_MEM_RUN, 0, &(struct ax_run){ .gid = gid }, for_update, ret_run, err);
 }
 
 enum ax_status ax_mem_run_find(struct ax_tx *tx, int64_t task_id, enum ax_run_kind kind, const char *fire_key,
@@ -82,21 +81,22 @@ enum ax_status ax_mem_run_renew(
 }
 
 /* Runs of a task that an index of (task_id, gid) holds. */
-static enum ax_status list_of_task(struct ax_tx *tx, size_t index, int64_t task_id, int limit, struct ax_runs *ret_runs)
+static enum ax_status list_of_task(
+	struct ax_tx *tx, size_t index, int64_t task_id, bool lock, int limit, struct ax_runs *ret_runs)
 {
 	struct ax_run probe = { .task_id = task_id, .gid = INT64_MIN };
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, index, &probe);
 	const struct ax_run *run;
 	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->task_id == task_id)
-		ax_mem_keep(&walk, run);
+		(lock ? ax_mem_keep_locked : ax_mem_keep)(&walk, run);
 	return AX_MEM_GIVE(walk, ret_runs);
 }
 
 enum ax_status ax_mem_runs_live(
 	struct ax_tx *tx, int64_t task_id, bool for_update, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
-	(void)for_update, (void)err;
-	return list_of_task(tx, AX_MEM_RUN_ACTIVE_BY_TASK, task_id, limit, ret_runs);
+	(void)err;
+	return list_of_task(tx, AX_MEM_RUN_ACTIVE_BY_TASK, task_id, for_update, limit, ret_runs);
 }
 
 enum ax_status ax_mem_runs_live_count(
@@ -118,14 +118,14 @@ enum ax_status ax_mem_runs_pending(
 	struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	(void)err;
-	return list_of_task(tx, AX_MEM_RUN_PENDING_BY_TASK, task_id, limit, ret_runs);
+	return list_of_task(tx, AX_MEM_RUN_PENDING_BY_TASK, task_id, true, limit, ret_runs);
 }
 
 enum ax_status ax_mem_runs_held(
 	struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	(void)err;
-	return list_of_task(tx, AX_MEM_RUN_HELD_BY_TASK, task_id, limit, ret_runs);
+	return list_of_task(tx, AX_MEM_RUN_HELD_BY_TASK, task_id, true, limit, ret_runs);
 }
 
 static struct ax_run queue_probe(const char *group_key, const char *executor_key, enum ax_run_lane lane,
@@ -164,7 +164,7 @@ enum ax_status ax_mem_runs_claimable(struct ax_tx *tx, const char *group_key, co
 	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->hold == AX_HOLD_NONE &&
 		strcmp(run->group_key, group_key) == 0 && strcmp(run->executor_key, executor_key) == 0 &&
 		run->lane == lane && strcmp(run->demand, demand) == 0)
-		ax_mem_keep(&walk, run);
+		ax_mem_keep_free(&walk, run);
 	return AX_MEM_GIVE(walk, ret_runs);
 }
 
@@ -188,7 +188,7 @@ enum ax_status ax_mem_runs_looked(
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_LOOKED, &probe);
 	const struct ax_run *run;
 	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL)
-		ax_mem_keep(&walk, run);
+		ax_mem_keep_locked(&walk, run);
 	return AX_MEM_GIVE(walk, ret_runs);
 }
 
@@ -196,10 +196,10 @@ enum ax_status ax_mem_runs_undecided(
 	struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	(void)err;
-	return list_of_task(tx, AX_MEM_RUN_UNDECIDED, task_id, limit, ret_runs);
+	return list_of_task(tx, AX_MEM_RUN_UNDECIDED, task_id, false, limit, ret_runs);
 }
 
-enum ax_status ax_mem_shards(struct ax_tx *tx, int64_t parent, bool live, int64_t after_gid, int limit,
+enum ax_status ax_mem_shards(struct ax_tx *tx, int64_t parent, bool live, bool for_update, int64_t after_gid, int limit,
 	struct ax_runs *ret_runs, struct ax_err *err)
 {
 	(void)err;
@@ -208,7 +208,7 @@ enum ax_status ax_mem_shards(struct ax_tx *tx, int64_t parent, bool live, int64_
 		ax_mem_walk(tx, AX_MEM_RUN, live ? AX_MEM_RUN_SHARDS_LIVE : AX_MEM_RUN_SHARDS, &probe);
 	const struct ax_run *run;
 	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->parent == parent)
-		ax_mem_keep(&walk, run);
+		(for_update ? ax_mem_keep_locked : ax_mem_keep)(&walk, run);
 	return AX_MEM_GIVE(walk, ret_runs);
 }
 
@@ -237,7 +237,7 @@ enum ax_status ax_mem_runs_overdue(
 	const struct ax_run *run;
 	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->deadline_time <= until) {
 		if (run->deadline_time <= waiting_until || !waits_for_its_time(run))
-			ax_mem_keep(&walk, run);
+			ax_mem_keep_free(&walk, run);
 	}
 	return AX_MEM_GIVE(walk, ret_runs);
 }
@@ -250,7 +250,7 @@ enum ax_status ax_mem_runs_by_gid(
 	for (int i = 0; i < gids->n; i++) {
 		const struct ax_run *run = ax_mem_row(tx, AX_MEM_RUN, 0, &(struct ax_run){ .gid = gids->at[i] });
 		if (run != NULL)
-			ax_mem_keep(&walk, run);
+			ax_mem_keep_free(&walk, run);
 	}
 	return AX_MEM_GIVE(walk, ret_runs);
 }
@@ -280,7 +280,7 @@ enum ax_status ax_mem_runs_watched(
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_WATCHED, &(struct ax_run){ 0 });
 	const struct ax_run *run;
 	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->watch_time <= until)
-		ax_mem_keep(&walk, run);
+		ax_mem_keep_free(&walk, run);
 	return AX_MEM_GIVE(walk, ret_runs);
 }
 
@@ -549,7 +549,7 @@ enum ax_status ax_mem_runs_purge(
 		run->end_time < ended_before) {
 		int64_t gid = run->gid;
 		struct ax_runs shards;
-		status = ax_mem_shards(tx, gid, false, INT64_MIN, INT_MAX, &shards, err);
+		status = ax_mem_shards(tx, gid, false, false, INT64_MIN, INT_MAX, &shards, err);
 		for (int i = 0; status == AX_OK && i < shards.n; i++)
 			status = delete_run(tx, shards.at[i].gid, err);
 		if (status == AX_OK)

@@ -10,12 +10,18 @@
 /* A stored row: the struct, padded, and behind it the text that it points to. */
 struct block {
 	size_t text_bytes;
+	void *holder;
 	alignas(max_align_t) char row[];
 };
 
 static const struct block *block_of(const void *stored)
 {
 	return (const struct block *)(const void *)((const char *)stored - offsetof(struct block, row));
+}
+
+void **ax_mem_holder(const void *stored)
+{
+	return (void **)(uintptr_t)&block_of(stored)->holder;
 }
 
 static void *pack(const struct ax_row_type *type, const void *row)
@@ -27,6 +33,7 @@ static void *pack(const struct ax_row_type *type, const void *row)
 	}
 	struct block *block = ax_malloc(sizeof(*block) + type->size + text_bytes);
 	block->text_bytes = text_bytes;
+	block->holder = NULL;
 	memcpy(block->row, row, type->size);
 	char *text = block->row + type->size;
 	for (int i = 0; i < type->n; i++) {
@@ -151,24 +158,41 @@ static void swap_rows(struct ax_mem_table *table, void *old, void *new)
 		swap_in_index(table, i, old, new);
 }
 
-static const char *taken_key(const struct ax_mem_table *table, const void *old, const void *row)
+/* Does the index keep apart from `row` what has the same key, as it did not from `old`? */
+static bool is_new_key(const struct ax_mem_index *index, const void *old, const void *row)
+{
+	return index->key != NULL && covers(index, row) && !(covers(index, old) && index->compare(old, row) == 0);
+}
+
+const void *ax_mem_taken(const struct ax_mem_table *table, const void *old, const void *row, const char **ret_key)
 {
 	for (size_t i = 0; i < table->n_indexes; i++) {
-		const struct ax_mem_index *index = &table->indexes[i];
-		if (index->key == NULL || !covers(index, row) || (covers(index, old) && index->compare(old, row) == 0))
-			continue;
-		const void *other = ax_mem_find(table, i, row);
+		const void *other = is_new_key(&table->indexes[i], old, row) ? ax_mem_find(table, i, row) : NULL;
+		*ret_key = table->indexes[i].key;
 		if (other != NULL)
-			return index->key;
+			return other;
 	}
 	return NULL;
+}
+
+bool ax_mem_journal_takes(
+	const struct ax_mem_journal *journal, const struct ax_mem_table *table, const void *old, const void *row)
+{
+	for (size_t c = 0; c < journal->n; c++) {
+		const void *other = journal->at[c].new;
+		for (size_t i = 0; journal->at[c].table == table && other != NULL && i < table->n_indexes; i++)
+			if (is_new_key(&table->indexes[i], old, row) && covers(&table->indexes[i], other) &&
+				table->indexes[i].compare(other, row) == 0)
+				return true;
+	}
+	return false;
 }
 
 const char *ax_mem_put(struct ax_mem_table *table, struct ax_mem_journal *journal, const void *old, const void *row)
 {
 	AX_ASSERT(old != NULL || row != NULL);
-	const char *taken = row == NULL ? NULL : taken_key(table, old, row);
-	if (taken != NULL)
+	const char *taken;
+	if (row != NULL && ax_mem_taken(table, old, row, &taken) != NULL)
 		return taken;
 	if (journal->n == journal->cap) {
 		journal->cap = AX_MAX((size_t)16, journal->cap * 2);
@@ -189,11 +213,23 @@ void ax_mem_commit(struct ax_mem_journal *journal)
 	journal->n = 0;
 }
 
-void ax_mem_rollback(struct ax_mem_journal *journal)
+void ax_mem_rollback(struct ax_mem_journal *journal, size_t to)
 {
-	while (journal->n > 0) {
+	while (journal->n > to) {
 		struct ax_mem_change *change = &journal->at[--journal->n];
 		swap_rows(change->table, change->new, change->old);
 		free_row(change->new);
 	}
+}
+
+void ax_mem_undo(const struct ax_mem_journal *journal)
+{
+	for (size_t i = journal->n; i > 0; i--)
+		swap_rows(journal->at[i - 1].table, journal->at[i - 1].new, journal->at[i - 1].old);
+}
+
+void ax_mem_redo(const struct ax_mem_journal *journal)
+{
+	for (size_t i = 0; i < journal->n; i++)
+		swap_rows(journal->at[i].table, journal->at[i].old, journal->at[i].new);
 }

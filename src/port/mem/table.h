@@ -56,8 +56,21 @@ const void *ax_mem_find(const struct ax_mem_table *table, size_t index, const vo
  * the unique key that another row has; then nothing was changed. */
 const char *ax_mem_put(struct ax_mem_table *table, struct ax_mem_journal *journal, const void *old, const void *row);
 
+/* The row that has a unique key which `row`, in the place of `old`, would have; NULL = none. */
+const void *ax_mem_taken(const struct ax_mem_table *table, const void *old, const void *row, const char **ret_key);
+/* The same, among the rows that the changes of a journal put in. */
+bool ax_mem_journal_takes(
+	const struct ax_mem_journal *journal, const struct ax_mem_table *table, const void *old, const void *row);
+
 void ax_mem_commit(struct ax_mem_journal *journal);
-void ax_mem_rollback(struct ax_mem_journal *journal);
+/* Undoes and forgets the changes behind the first `to`. */
+void ax_mem_rollback(struct ax_mem_journal *journal, size_t to);
+/* Takes the changes out of the tables, and puts them in again. */
+void ax_mem_undo(const struct ax_mem_journal *journal);
+void ax_mem_redo(const struct ax_mem_journal *journal);
+
+/* Who holds a stored row: a place for the caller's use, NULL at first. */
+void **ax_mem_holder(const void *stored);
 
 /* Copies a stored row and its text out. */
 void ax_mem_copy_out(const struct ax_mem_table *table, struct ax_arena *arena, const void *stored, void *ret);

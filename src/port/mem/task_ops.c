@@ -33,8 +33,7 @@ enum ax_status ax_mem_task_insert(struct ax_tx *tx, const struct ax_task *task, 
 enum ax_status ax_mem_task_get(
 	struct ax_tx *tx, int64_t id, bool for_update, struct ax_task *ret_task, struct ax_err *err)
 {
-	(void)for_update; /* one transaction at a time */
-	return ax_mem_get(tx, AX_MEM_TASK, 0, &(struct ax_task){ .id = id }, ret_task, err);
+	return ax_mem_get_for(tx, AX_MEM_TASK, 0, &(struct ax_task){ .id = id }, for_update, ret_task, err);
 }
 
 enum ax_status ax_mem_task_update(
@@ -109,7 +108,7 @@ enum ax_status ax_mem_tasks_due(
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_TASK, AX_MEM_TASK_DUE, &(struct ax_task){ 0 });
 	const struct ax_task *task;
 	while (walk.rows.n < limit && (task = ax_mem_next(&walk)) != NULL && task->next_trigger_time <= until)
-		ax_mem_keep(&walk, task);
+		ax_mem_keep_free(&walk, task);
 	return AX_MEM_GIVE(walk, ret_tasks);
 }
 
@@ -121,7 +120,7 @@ enum ax_status ax_mem_tasks_by_id(
 	for (int i = 0; i < ids->n; i++) {
 		const struct ax_task *task = find_task(tx, ids->at[i]);
 		if (task != NULL)
-			ax_mem_keep(&walk, task);
+			ax_mem_keep_free(&walk, task);
 	}
 	return AX_MEM_GIVE(walk, ret_tasks);
 }
@@ -171,7 +170,7 @@ enum ax_status ax_mem_tasks_stuck(struct ax_tx *tx, int limit, struct ax_tasks *
 	const struct ax_task *task;
 	while (walk.rows.n < limit && (task = ax_mem_next(&walk)) != NULL) {
 		if (!has_active_run(tx, task->id))
-			ax_mem_keep(&walk, task);
+			ax_mem_keep_free(&walk, task);
 	}
 	return AX_MEM_GIVE(walk, ret_tasks);
 }
@@ -185,7 +184,7 @@ enum ax_status ax_mem_tasks_listening(
 	const struct ax_task *task;
 	while (walk.rows.n < limit && (task = ax_mem_next(&walk)) != NULL &&
 		strcmp(task->def.event_name, event_name) == 0)
-		ax_mem_keep(&walk, task);
+		ax_mem_keep_locked(&walk, task);
 	return AX_MEM_GIVE(walk, ret_tasks);
 }
 

@@ -171,7 +171,7 @@ static enum ax_status get_delivery(struct ax_tx *tx, void *arg, struct ax_err *e
 {
 	struct put *put = arg;
 	struct ax_delivery d;
-	enum ax_status status = tx->ops->delivery_get(tx, put->id, &d, err);
+	enum ax_status status = tx->ops->delivery_get(tx, put->id, false, &d, err);
 	put->ret_server = d.server;
 	return status;
 }

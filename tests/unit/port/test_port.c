@@ -86,7 +86,7 @@ static void test_a_lost_transaction_ends_with_its_failure(void **state)
 		assert_int_equal(status, AX_BROKEN);
 		assert_int_equal(ax_mem_store_count(mem, &ax_group_row), 0);
 	}
-	assert_int_equal(ax_mem_store_commits(mem), 0);
+	assert_int_equal(ax_mem_store_changes(mem, NULL), 0);
 	ax_arena_done(&arena);
 	ax_mem_store_free(mem);
 }
