@@ -4,9 +4,13 @@
 
 #include "app/birth.h"
 #include "app/change.h"
+#include "app/worker_seen.h"
 #include "core/limits.h"
 
-enum { HELD_MAX = 30000 }; /* most attempts of one worker: pool 10,000 × AX_BACKLOG_FACTOR */
+enum {
+	HELD_MAX = 30000, /* most attempts of one worker: pool 10,000 × AX_BACKLOG_FACTOR */
+	PAST_MAX = 4,     /* incarnations that are remembered */
+};
 
 struct pass {
 	struct ax_ctx *ctx;
@@ -118,6 +122,15 @@ static enum ax_status take_over(struct pass *pass, struct ax_tx *tx, struct ax_e
 	return status;
 }
 
+/* The old incarnation before those that came before it. */
+static const char *past_of(struct pass *pass, const struct ax_worker *old)
+{
+	size_t len = 0;
+	for (int words = 1; words < PAST_MAX && old->past[len] != '\0'; words++)
+		len += strcspn(old->past + len, " ") + (strchr(old->past + len, ' ') != NULL);
+	return ax_sprintf(pass->ctx->arena, "%s %.*s", old->incarnation, (int)len, old->past);
+}
+
 static enum ax_status register_worker(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
@@ -128,6 +141,10 @@ static enum ax_status register_worker(struct ax_tx *tx, void *arg, struct ax_err
 		return status;
 	bool known = status == AX_OK;
 	bool same = known && strcmp(old.incarnation, worker->incarnation) == 0;
+	/* A message that was under way for long, to a server that stood still: its sender is no more. */
+	if (known && !same && ax_worker_offers(old.past, worker->incarnation))
+		return ax_fail(err, AX_CONFLICT, "incarnation", "a newer incarnation of this worker took over");
+	worker->past = !known ? "" : same ? old.past : past_of(pass, &old);
 	bool draining = known && old.status == AX_WORKER_DRAINING; /* a person's decision outlives a restart */
 	worker->status = draining ? AX_WORKER_DRAINING : AX_WORKER_ONLINE;
 	worker->disabled = known && old.disabled;

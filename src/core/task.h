@@ -243,6 +243,8 @@ struct ax_worker {
 	const char *address;
 	int64_t register_time, seen_time;
 	bool disabled; /* a person's decision: it gets nothing until it is enabled again */
+	const char
+		*past; /* its last incarnations, the newest first, one space between them: their messages may be late */
 };
 
 /* A worker's part in a group. */

@@ -117,7 +117,7 @@ ROW(ax_group_row, "ax_group", group_fields);
 
 #define TYPE ax_worker
 static const struct ax_field worker_fields[] = { FIX(name), FIX(incarnation), FIX(status), FIX(executors), FIX(tags),
-	FIX(version), FIX(address), FIX(register_time), FIX(seen_time), FIX(disabled) };
+	FIX(version), FIX(address), FIX(register_time), FIX(seen_time), FIX(disabled), FIX(past) };
 ROW(ax_worker_row, "ax_worker", worker_fields);
 #undef TYPE
 

@@ -287,6 +287,32 @@ static void test_a_restarted_worker_gives_up_what_it_does_not_name(void **state)
 	assert_non_null(strstr(attempt_row(w, run.gid, 1).message, "started anew"));
 }
 
+static enum ax_status register_again(struct world *w, const char *incarnation)
+{
+	struct ax_worker_group group = { .group_key = "default", .pool_size = 10 };
+	struct ax_worker worker = { "w1", incarnation, .executors = "exec http", .tags = "{}", .version = "",
+		.address = "" };
+	struct ax_registration reg = { .worker = worker, .groups = &group, .n_groups = 1 };
+	return ax_worker_register(&w->ctx, &reg, NULL);
+}
+
+/* B109: its message was under way for long, to a server that stood still. */
+static void test_an_earlier_incarnation_does_not_come_back(void **state)
+{
+	struct world *w = *state;
+	register_worker(w, "w1", "i2", 10);
+	assert_int_equal(register_again(w, "i1"), AX_CONFLICT);
+	assert_int_equal(register_again(w, "i2"), AX_OK);
+	static const char *const next[] = { "i3", "i4", "i5", "i6" };
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(register_again(w, next[i]), AX_OK);
+		assert_int_equal(register_again(w, next[i]), AX_OK);
+	}
+	assert_int_equal(register_again(w, "i5"), AX_CONFLICT);
+	assert_int_equal(register_again(w, "i2"), AX_CONFLICT);
+	assert_int_equal(register_again(w, "i1"), AX_OK); /* four are remembered */
+}
+
 static void test_cancel_is_asked_then_stopping_then_stopped(void **state)
 {
 	struct world *w = *state;
@@ -465,6 +491,7 @@ int main(void)
 		T(test_a_late_success_after_a_new_claim_does_not),
 		T(test_a_server_that_was_away_does_not_blame_the_workers),
 		T(test_a_restarted_worker_gives_up_what_it_does_not_name),
+		T(test_an_earlier_incarnation_does_not_come_back),
 		T(test_cancel_is_asked_then_stopping_then_stopped),
 		T(test_a_success_beats_a_cancel_that_came_too_late),
 		T(test_a_foreign_worker_changes_nothing),
