@@ -261,6 +261,7 @@ CREATE TABLE IF NOT EXISTS ax_task_log (
   KEY ax_task_log_history (task_id, shard, gid),
   KEY ax_task_log_family (parent, gid, status),
   KEY ax_task_log_backfill (backfill_id, gid),
+  KEY ax_task_log_batch (batch, shard, gid),
   CHECK (fence >= 0)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 

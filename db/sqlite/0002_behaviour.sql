@@ -344,6 +344,7 @@ ALTER TABLE ax_task_version ADD COLUMN upstreams TEXT NOT NULL DEFAULT '';
 ALTER TABLE ax_task_version ADD COLUMN join_all INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_task_version ADD COLUMN join_deadline_seconds INTEGER NOT NULL DEFAULT 86400;
 ALTER TABLE ax_task_log ADD COLUMN batch INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX ax_task_log_batch ON ax_task_log (batch, gid) WHERE shard = 0;
 ALTER TABLE ax_task_log ADD COLUMN blocked_by INTEGER NOT NULL DEFAULT 0;
 
 CREATE TABLE ax_upstream (

@@ -17,6 +17,7 @@ static const struct ax_opt list_opts[] = {
 	{ "worker", NULL, "W", "only on this worker" },
 	{ "parent", NULL, "GID", "the shards of this run" },
 	{ "backfill", NULL, "ID", "only of this backfill" },
+	{ "batch", NULL, "B", "all that one root fire began, along its chains (the batch of a run)" },
 	{ "from", NULL, "TIME", "due at or after (RFC 3339, -24h)" },
 	{ "to", NULL, "TIME", "due before" },
 	{ "failure", NULL, "ID", "only of this failure group" },
@@ -53,6 +54,7 @@ static int list_path(struct ax_ctl *ctl, struct ax_buf *path)
 	ax_value_query(path, "worker", ax_args_get(&ctl->args, "worker"));
 	ax_value_query(path, "parent", ax_args_get(&ctl->args, "parent"));
 	ax_value_query(path, "backfill_id", ax_args_get(&ctl->args, "backfill"));
+	ax_value_query(path, "batch", ax_args_get(&ctl->args, "batch"));
 	ax_value_query(path, "from", from);
 	ax_value_query(path, "to", to);
 	ax_value_query(path, "failure_id", ax_args_get(&ctl->args, "failure"));
@@ -382,7 +384,7 @@ static int resolve(struct ax_ctl *ctl)
 const struct ax_verb ax_run_verbs[] = {
 	{ "list", "", 0, 0, "runs, newest first", list_opts, list, false },
 	{ "show", "GID", 1, 1, "one run with its attempts and what happened when", NULL, show, false },
-	{ "log", "GID", 1, 1, "what it printed", log_opts, print_log, false },
+	{ "log", "GID", 1, 1, "what it printed, of a run with shards what each of them did", log_opts, print_log, false },
 	{ "change", "GID", 1, 1, "another time or other parameters for a delayed run that is not due yet", change_opts,
 		change, false },
 	{ "cancel", "GID", 1, 1, "stop it", cancel_opts, cancel, false },

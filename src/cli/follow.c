@@ -14,10 +14,13 @@ struct place {
 	bool told; /* that something is missing */
 };
 
-static void print_data(const struct ax_ctl *ctl, const json_t *chunk)
+static void print_data(const struct ax_ctl *ctl, const char *gid, const json_t *chunk)
 {
 	if (ctl->json) {
-		json_dumpf(chunk, stdout, JSON_COMPACT);
+		json_t *line = json_copy((json_t *)(uintptr_t)chunk);
+		json_object_set_new(line, "gid", json_string(gid));
+		json_dumpf(line, stdout, JSON_COMPACT);
+		json_decref(line);
 		putchar('\n');
 		return;
 	}
@@ -67,7 +70,7 @@ static int print_new(struct ax_ctl *ctl, const char *gid, int64_t fence, struct 
 				.seq = ax_json_int(chunk, "seq") };
 			if (at.fence < place->fence || (at.fence == place->fence && at.seq <= place->seq))
 				continue;
-			print_data(ctl, chunk);
+			print_data(ctl, gid, chunk);
 			place->fence = at.fence;
 			place->seq = at.seq;
 		}
@@ -98,6 +101,31 @@ static int catch_up(struct ax_ctl *ctl, const char *gid, const json_t *run, stru
 	return code;
 }
 
+static bool is_parent(const json_t *run)
+{
+	return json_is_object(json_object_get(run, "shards"));
+}
+
+/* The output of each shard under a line that names it, as `tail` does with several files. */
+static int print_shards(struct ax_ctl *ctl, const char *parent)
+{
+	json_t *list = NULL;
+	int code = ax_client_list(&ctl->client, ax_sprintf(&ctl->arena, "/runs?parent=%s", parent), 0, &list);
+	const json_t *items = json_object_get(list, "items");
+	for (size_t i = json_array_size(items); code == AX_EXIT_OK && i-- > 0;) { /* the list begins with the newest */
+		const json_t *shard = json_array_get(items, i), *part = json_object_get(shard, "shard");
+		const char *gid = ax_json_text(&ctl->arena, shard, "gid");
+		struct place place = { .fence = -1, .seq = -1 };
+		if (!ctl->json)
+			printf("==> shard %s of %s: run %s, %s <==\n", ax_json_text(&ctl->arena, part, "index"),
+				ax_json_text(&ctl->arena, part, "total"), gid,
+				ax_json_text(&ctl->arena, shard, "status"));
+		code = catch_up(ctl, gid, shard, &place);
+	}
+	json_decref(list);
+	return code;
+}
+
 int ax_follow_print_once(struct ax_ctl *ctl, const char *gid, int64_t fence)
 {
 	struct place place = { .fence = -1, .seq = -1 };
@@ -106,7 +134,7 @@ int ax_follow_print_once(struct ax_ctl *ctl, const char *gid, int64_t fence)
 		return print_new(ctl, gid, fence, &place);
 	int code = get_run(ctl, gid, &run);
 	if (code == AX_EXIT_OK)
-		code = catch_up(ctl, gid, run, &place);
+		code = is_parent(run) ? print_shards(ctl, gid) : catch_up(ctl, gid, run, &place);
 	json_decref(run);
 	return code;
 }
@@ -138,7 +166,7 @@ static bool on_event(struct ax_client_events *events, const char *name, const ch
 			(at.fence == last->fence && at.seq == last->seq + 1) || (at.fence > last->fence && at.seq == 0);
 		bool old = at.fence < last->fence || (at.fence == last->fence && at.seq <= last->seq);
 		if (next) {
-			print_data(watcher->ctl, value);
+			print_data(watcher->ctl, watcher->gid, value);
 			fflush(stdout);
 			last->fence = at.fence;
 			last->seq = at.seq;
@@ -159,6 +187,14 @@ int ax_follow_run(struct ax_ctl *ctl, const char *gid)
 		json_t *run = NULL;
 		int code = get_run(ctl, gid, &run);
 		bool ended = code == AX_EXIT_OK && ax_run_ended(run);
+		if (code == AX_EXIT_OK && is_parent(run)) {
+			fprintf(stderr,
+				"axctl: the run is split into shards: follow one of them (axctl run list --parent "
+				"%s)\n",
+				gid);
+			json_decref(run);
+			return AX_EXIT_USAGE;
+		}
 		if (code == AX_EXIT_OK)
 			code = catch_up(ctl, gid, run, &watcher.place);
 		if (code == AX_EXIT_OK && ended && !ctl->json && isatty(STDERR_FILENO))

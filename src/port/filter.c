@@ -43,7 +43,8 @@ static bool shard_matches(const struct ax_run_filter *f, const struct ax_run *ru
 bool ax_run_matches(const struct ax_run_filter *f, const struct ax_run *run)
 {
 	return shard_matches(f, run) && (f->task_id == 0 || f->task_id == run->task_id) &&
-		(f->backfill_id == 0 || f->backfill_id == run->backfill_id) && wants(f->group_key, run->group_key) &&
+		(f->backfill_id == 0 || f->backfill_id == run->backfill_id) &&
+		(f->batch == 0 || f->batch == run->batch) && wants(f->group_key, run->group_key) &&
 		wants(f->worker, run->worker) && (f->statuses == 0 || (f->statuses >> run->status & 1) != 0) &&
 		(f->kind == 0 || f->kind == (int)run->kind) &&
 		(f->from_time == 0 || run->trigger_time >= f->from_time) &&

@@ -56,6 +56,7 @@ struct ax_task_filter {
 struct ax_run_filter {
 	int64_t task_id;            /* 0 = any */
 	int64_t backfill_id;        /* 0 = any */
+	int64_t batch;              /* 0 = any */
 	const char *group_key;      /* NULL = any */
 	const char *worker;         /* NULL = any */
 	uint32_t statuses;          /* bit 1 << enum ax_run_state; 0 = any */

@@ -53,6 +53,8 @@ static enum ax_status read_filter(struct ax_call *c, struct ax_run_filter *f, st
 	if (status == AX_OK)
 		status = ax_call_query_int(c, "backfill_id", 1, INT64_MAX, &f->backfill_id, err);
 	if (status == AX_OK)
+		status = ax_call_query_int(c, "batch", 1, INT64_MAX, &f->batch, err);
+	if (status == AX_OK)
 		status = ax_call_query_int(c, "from", 0, INT64_MAX, &f->from_time, err);
 	if (status == AX_OK)
 		status = ax_call_query_int(c, "to", 0, INT64_MAX, &f->to_time, err);

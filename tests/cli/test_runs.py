@@ -72,6 +72,19 @@ def test_log(server, axctl):
     assert [json.loads(l)["seq"] for l in axctl("run", "log", GID, "--json").out.splitlines()] == [0, 1]
 
 
+def test_log_of_a_parent_is_that_of_its_shards(server, axctl):
+    server.on("GET", "/runs/" + GID, {**FAILED, "shards": {"total": 2}})
+    shards = [{**FAILED, "gid": str(n), "status": "SUCCESS", "fence": 1, "shard": {"index": n, "total": 2}} for n in (2, 1)]
+    server.on("GET", "/runs", {"items": shards, "next": None})
+    for n in (1, 2):
+        server.on("GET", f"/runs/{n}/output", {"chunks": [chunk(0, f"part {n}\n", 1)], "truncated": False, "live": False})
+    assert axctl("run", "log", GID).out == (
+        "==> shard 1 of 2: run 1, SUCCESS <==\npart 1\n==> shard 2 of 2: run 2, SUCCESS <==\npart 2\n")
+    lines = [json.loads(line) for line in axctl("run", "log", GID, "--json").out.splitlines()]
+    assert [(line["gid"], line["data"]) for line in lines] == [("1", "part 1\n"), ("2", "part 2\n")]
+    assert "follow one of them" in axctl("run", "log", GID, "-f", code=2).err
+
+
 def test_log_reads_all_attempts_and_pages(server, axctl):
     kept = [chunk(0, "a"), chunk(1, "b"), chunk(2, "c"), chunk(0, "d", 3), chunk(1, "e", 3)]
 

@@ -1981,6 +1981,30 @@ TX_TEST(test_runs_of_a_backfill)
 	ASSERT_GIDS(runs, 2);
 }
 
+TX_TEST(test_pages_of_a_batch)
+{
+	struct ax_runs runs;
+	int64_t before;
+	for (int64_t gid = 1; gid <= 6; gid++) {
+		struct ax_run run = plain_run(gid, 1 + gid % 2);
+		run.batch = 100 + gid % 3;
+		run.status = gid > 3 ? AX_RUN_WAITING : AX_RUN_SUCCESS;
+		OK(run_insert, &run);
+	}
+	struct ax_run_filter f = { .batch = 101, .limit = 10, .scan_limit = 10 };
+	OK(runs_page, &f, &runs, &before);
+	ASSERT_GIDS(runs, 4, 1);
+	f.limit = 1;
+	OK(runs_page, &f, &runs, &before);
+	ASSERT_GIDS(runs, 4);
+	f.before_gid = before;
+	OK(runs_page, &f, &runs, &before);
+	ASSERT_GIDS(runs, 1);
+	f = (struct ax_run_filter){ .batch = 102, .task_id = 2, .live = true, .limit = 10, .scan_limit = 10 };
+	OK(runs_page, &f, &runs, &before);
+	ASSERT_GIDS(runs, 5);
+}
+
 TX_TEST(test_tokens)
 {
 	static const char *const kinds[] = { "api", "session", "worker", "once", "api", "setup" };
@@ -2795,6 +2819,7 @@ int main(int argc, char **argv)
 		TEST(test_tasks_of_a_calendar),
 		TEST(test_backfills),
 		TEST(test_runs_of_a_backfill),
+		TEST(test_pages_of_a_batch),
 		TEST(test_tokens),
 		TEST(test_audit_log),
 		TEST(test_kept_answers),

@@ -25,6 +25,7 @@ def history(store, first, last):
         deadline_time=f"seq * {STEP_MS} + 50000", watch_time=f"seq * {STEP_MS} + 60000", rank=f"seq * {STEP_MS}",
         worker="'w' || (seq % 30)", result_msg="'done: 1234 rows'", params="'{\"region\":\"eu\",\"day\":\"2026-01-01\"}'",
         trace_id="'4bf92f3577b34da6a3ce929d0e0e4736'",
+        batch=f"(seq - seq % 8) * {STEP_MS}",
         backfill_id="CASE WHEN seq % 1000 < 8 THEN (seq - seq % 1000) + 1 ELSE 0 END")
     store.insert("ax_failure", first // 50 + 1, last // 50, gid="seq * 50", fingerprint=1, group_key="'g' || (seq % 5)",
                  task_id="1 + seq % 10 * 8", version=1, executor_key="'e0'", title="'exit code 7'", folded=1,
@@ -123,7 +124,7 @@ def arguments(row, runs):
         "RUNS_BY_GID": [LIVE + i for i in range(1, 21)], "RUNS_AHEAD": [1, 0, 1000, 20],
         "RUN_NEXT_DEADLINE": [], "RUNS_OF_WORKER": ["w2", 20], "RUNS_TO_STOP": ["w3", 20], "PAGE_ANY": [top, 0, 20],
         "PAGE_ALL": [LIVE, 0, 20], "PAGE_OF_PARENT": [top, parent, 20], "PAGE_LIVE": [top, 0, 20],
-        "PAGE_OF_TASK": [LIVE, 41, 20], "PAGE_LIVE_OF_TASK": [top, 41, 20], "PAGE_OF_BACKFILL": [LIVE, 5001, 20],
+        "PAGE_OF_TASK": [LIVE, 41, 20], "PAGE_LIVE_OF_TASK": [top, 41, 20], "PAGE_OF_BACKFILL": [LIVE, 5001, 20], "PAGE_OF_BATCH": [LIVE, 40 * STEP_MS, 20],
         "RUNS_FIRED": [41, 0, 10**15, runs - 8 * TASKS * 10, 20], "COUNT_LIVE": [],
         "COUNT_ENDED": [(runs - 20) * STEP_MS + 12000], "SHARD_COUNTS": [parent], "GROUP_WAITING": ["g1"],
         "PURGE_FIND": [20000], "PURGE_SHARD": [160], "PURGE_ATTEMPTS": [50], "PURGE_OUTPUT": [50],

@@ -177,6 +177,8 @@ export interface Run {
 	version: number
 	rerun_of: string | null
 	backfill_id: string | null
+	/** What began it all: the same for all runs of a chain and their reruns. */
+	batch: string | null
 	/** The run whose end stands in the way of this one. */
 	blocked_by: string | null
 	/** The run that this one is a shard of. */

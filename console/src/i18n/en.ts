@@ -577,6 +577,8 @@ export const en = {
 	'run.parent': 'Part of',
 	'run.upstream': 'After',
 	'run.downstream': 'Followed by',
+	'run.batch': 'Chain',
+	'run.wholeChain': 'All its runs',
 	'run.blockedBy': 'Blocked by',
 	'run.backfill': 'Backfill',
 	'run.rerunFailed': 'Run failed shards again',

@@ -578,6 +578,8 @@ export const zh: Catalogue = {
 	'run.parent': '所属运行',
 	'run.upstream': '上游运行',
 	'run.downstream': '下游运行',
+	'run.batch': '任务链',
+	'run.wholeChain': '本批次全部运行',
 	'run.blockedBy': '被此运行阻断',
 	'run.backfill': '补跑',
 	'run.rerunFailed': '重跑失败的分片',

@@ -386,6 +386,8 @@ static enum ax_sql_id page_statement(const struct ax_run_filter *f)
 		return AX_SQL_PAGE_OF_PARENT;
 	if (f->worker != NULL)
 		return AX_SQL_PAGE_ANY;
+	if (f->batch != 0)
+		return AX_SQL_PAGE_OF_BATCH;
 	if (ax_run_filter_is_live(f))
 		return f->task_id != 0 ? AX_SQL_PAGE_LIVE_OF_TASK : AX_SQL_PAGE_LIVE;
 	if (f->backfill_id != 0)
@@ -402,6 +404,7 @@ enum ax_status ax_sql_runs_page(struct ax_tx *tx, const struct ax_run_filter *f,
 	enum ax_sql_id id = page_statement(f);
 	int64_t of = id == AX_SQL_PAGE_OF_PARENT ? f->parent
 		: id == AX_SQL_PAGE_OF_BACKFILL  ? f->backfill_id
+		: id == AX_SQL_PAGE_OF_BATCH     ? f->batch
 						 : f->task_id;
 	struct ax_run run;
 	enum ax_status status = AX_OK;

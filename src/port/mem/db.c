@@ -205,6 +205,14 @@ static int run_by_backfill(const void *a, const void *b)
 	return 0;
 }
 
+static int run_by_batch(const void *a, const void *b)
+{
+	ROWS(ax_run);
+	THEN(batch);
+	THEN(gid);
+	return 0;
+}
+
 static bool run_is_undispatched(const void *row)
 {
 	const struct ax_run *run = row;
@@ -738,6 +746,7 @@ static const struct ax_mem_index run_indexes[] = {
 	[AX_MEM_RUN_UNDISPATCHED] = { run_by_trigger, run_is_undispatched, NULL },
 	[AX_MEM_RUN_UNDECIDED] = { run_by_task, run_is_undecided, NULL },
 	[AX_MEM_RUN_BY_BACKFILL] = { run_by_backfill, run_is_of_backfill, NULL },
+	[AX_MEM_RUN_BY_BATCH] = { run_by_batch, run_is_no_shard, NULL },
 	[AX_MEM_RUN_PAGE] = { run_by_gid, run_is_no_shard, NULL },
 	[AX_MEM_RUN_SHARDS] = { run_by_parent, run_has_parent, NULL },
 	[AX_MEM_RUN_SHARDS_LIVE] = { run_by_parent, run_is_live_shard, NULL },

@@ -329,6 +329,8 @@ static size_t page_index(const struct ax_run_filter *f)
 		return AX_MEM_RUN_SHARDS;
 	if (f->worker != NULL)
 		return 0;
+	if (f->batch != 0)
+		return AX_MEM_RUN_BY_BATCH;
 	if (ax_run_filter_is_live(f))
 		return f->task_id != 0 ? AX_MEM_RUN_LIVE_BY_TASK : AX_MEM_RUN_LIVE;
 	if (f->backfill_id != 0)
@@ -343,6 +345,8 @@ static bool is_past_page(size_t index, const struct ax_run_filter *f, const stru
 		return run->parent != f->parent;
 	if (index == AX_MEM_RUN_BY_BACKFILL)
 		return run->backfill_id != f->backfill_id;
+	if (index == AX_MEM_RUN_BY_BATCH)
+		return run->batch != f->batch;
 	bool by_task = index == AX_MEM_RUN_BY_TASK || index == AX_MEM_RUN_LIVE_BY_TASK;
 	return by_task && run->task_id != f->task_id;
 }
@@ -352,9 +356,11 @@ enum ax_status ax_mem_runs_page(struct ax_tx *tx, const struct ax_run_filter *f,
 {
 	(void)err;
 	int64_t before = f->before_gid == 0 ? INT64_MAX : f->before_gid;
-	struct ax_run probe = {
-		.task_id = f->task_id, .backfill_id = f->backfill_id, .parent = f->parent, .gid = before
-	};
+	struct ax_run probe = { .task_id = f->task_id,
+		.backfill_id = f->backfill_id,
+		.batch = f->batch,
+		.parent = f->parent,
+		.gid = before };
 	size_t index = page_index(f);
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, index, &probe);
 	int looked = 0;
