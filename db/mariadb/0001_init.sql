@@ -685,6 +685,19 @@ CREATE TABLE IF NOT EXISTS ax_notice (
   KEY ax_notice_time (time)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- How many runs ended in each minute, and how: an end is counted once, not at every look.
+CREATE TABLE IF NOT EXISTS ax_ended_minute (
+  minute BIGINT NOT NULL, -- since 1970
+  success BIGINT NOT NULL,
+  failed BIGINT NOT NULL,
+  timeout BIGINT NOT NULL,
+  cancelled BIGINT NOT NULL,
+  blocked BIGINT NOT NULL,
+  skipped BIGINT NOT NULL,
+  missed BIGINT NOT NULL,
+  PRIMARY KEY (minute)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
 -- The last guard of the state machine: an ended run stays as it ended.
 DROP TRIGGER IF EXISTS ax_task_log_terminal;
 CREATE TRIGGER ax_task_log_terminal BEFORE UPDATE ON ax_task_log FOR EACH ROW

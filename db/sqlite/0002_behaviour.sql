@@ -414,3 +414,16 @@ CREATE TABLE ax_notice (
   PRIMARY KEY (server, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ax_notice_time ON ax_notice (time);
+
+-- How many runs ended in each minute, and how: an end is counted once, not at every look.
+
+CREATE TABLE ax_ended_minute (
+  minute INTEGER PRIMARY KEY, -- since 1970
+  success INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  timeout INTEGER NOT NULL,
+  cancelled INTEGER NOT NULL,
+  blocked INTEGER NOT NULL,
+  skipped INTEGER NOT NULL,
+  missed INTEGER NOT NULL
+) STRICT;

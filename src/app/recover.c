@@ -43,6 +43,8 @@ enum ax_status ax_recover(struct ax_ctx *ctx, const char *version, struct ax_err
 	ctx->seen_ms = 0;
 	ctx->stuck_seen_ms = 0;
 	ctx->folded_ms = 0;
+	ctx->counted_ms = 0;
+	ctx->counted_minute = 0;
 	ctx->alerts_seen_ms = 0;
 	return AX_OK;
 }

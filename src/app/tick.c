@@ -11,6 +11,7 @@
 #include "app/chain.h"
 #include "app/change.h"
 #include "app/chore.h"
+#include "app/counts.h"
 #include "app/claim.h"
 #include "app/failures.h"
 #include "app/fire.h"
@@ -21,6 +22,7 @@
 enum {
 	RARE_SWEEP_MS = 30000,
 	FOLD_MS = 1000,
+	COUNT_MS = 20000,
 	ALERT_SWEEP_MS = 10000,
 	LOST_RACES = 5,
 	ROUNDS = 2, /* batches one call takes before it lets others at the store */
@@ -217,6 +219,11 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		status = repeat_chore(&pass, "failures", ax_failures_fold, err);
 		if (pass.taken < AX_BATCH)
 			ctx->folded_ms = pass.now;
+	}
+	if (status == AX_OK && (pass.now - ctx->counted_ms >= COUNT_MS || pass.now < ctx->counted_ms)) {
+		status = repeat_chore(&pass, "counts", ax_counts_fold, err);
+		if (pass.taken < AX_BATCH)
+			ctx->counted_ms = pass.now;
 	}
 	return status;
 }

@@ -187,6 +187,12 @@ static const struct ax_field run_upstream_fields[] = { FIX(gid), FIX(upstream_id
 ROW(ax_run_upstream_row, "ax_run_upstream", run_upstream_fields);
 #undef TYPE
 
+#define TYPE ax_ended_minute
+static const struct ax_field ended_minute_fields[] = { FIX(minute), COL(success), COL(failed), COL(timeout),
+	COL(cancelled), COL(blocked), COL(skipped), COL(missed) };
+ROW(ax_ended_minute_row, "ax_ended_minute", ended_minute_fields);
+#undef TYPE
+
 #define TYPE ax_notice
 static const struct ax_field notice_fields[] = { FIX(server), FIX(seq), FIX(time), FIX(body) };
 ROW(ax_notice_row, "ax_notice", notice_fields);

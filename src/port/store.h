@@ -145,6 +145,12 @@ struct ax_idem {
 	int64_t expire_time;
 };
 
+/* How many runs ended in a minute, and how; without shards. */
+struct ax_ended_minute {
+	int64_t minute; /* since 1970 */
+	int64_t success, failed, timeout, cancelled, blocked, skipped, missed;
+};
+
 /* What a server tells the others that work on the same store: a hint, in the words of server/board.c. */
 struct ax_notice {
 	int64_t server; /* the teller's incarnation */
@@ -335,9 +341,17 @@ struct ax_tx_ops {
 	 * sets it. */
 	enum ax_status (*runs_fired)(struct ax_tx *tx, int64_t task_id, int64_t from, int64_t to, int64_t after_gid,
 		int limit, struct ax_runs *ret, struct ax_err *err);
-	/* Live runs of each state, and ended ones with end_time ≥ ended_since, without shards. */
-	enum ax_status (*run_counts)(
-		struct ax_tx *tx, int64_t ended_since, int64_t ret_by_state[32], struct ax_err *err);
+	/* Live runs of each state, without shards. */
+	enum ax_status (*live_counts)(struct ax_tx *tx, int64_t ret_by_state[32], struct ax_err *err);
+	/* Runs with end_time in [from, to) by how they ended, without shards. Reads each of them. */
+	enum ax_status (*ended_counts)(
+		struct ax_tx *tx, int64_t from, int64_t to, int64_t ret_by_state[32], struct ax_err *err);
+	enum ax_status (*ended_minute_put)(
+		struct ax_tx *tx, const struct ax_ended_minute *row, struct ax_err *err); /* insert or replace */
+	/* By minute, from this one on. */
+	enum ax_status (*ended_minutes)(
+		struct ax_tx *tx, int64_t from_minute, int limit, struct ax_ended_minutes *ret, struct ax_err *err);
+	enum ax_status (*ended_minutes_cut)(struct ax_tx *tx, int64_t before_minute, struct ax_err *err);
 	/* Number of WAITING runs, held or not, with shards. */
 	enum ax_status (*group_waiting)(struct ax_tx *tx, const char *group_key, int64_t *ret, struct ax_err *err);
 	enum ax_status (*attempt_put)(

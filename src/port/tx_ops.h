@@ -17,7 +17,8 @@
 	OP(task_version_get) OP(task_versions) OP(canary_put) OP(canary_get) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
 	OP(run_find) OP(run_update) OP(run_set_due) OP(run_renew) OP(runs_live) OP(runs_live_count) OP(runs_pending) OP(runs_held) OP(run_next_queue) OP(runs_claimable) OP(runs_overdue) OP(runs_by_gid) OP(runs_ahead) OP(runs_watched) \
 	OP(runs_looked) OP(shards) OP(shard_counts) OP(runs_undispatched) OP(runs_undecided) \
-	OP(run_next_deadline) OP(runs_of_worker) OP(runs_to_stop) OP(runs_page) OP(runs_fired) OP(run_counts) \
+	OP(run_next_deadline) OP(runs_of_worker) OP(runs_to_stop) OP(runs_page) OP(runs_fired) OP(live_counts) OP(ended_counts) \
+	OP(ended_minute_put) OP(ended_minutes) OP(ended_minutes_cut) \
 	OP(group_waiting) OP(attempt_put) OP(attempt_get) OP(attempts) OP(output_size) OP(output_append) OP(output_cut) \
 	OP(outputs) OP(runs_purge) OP(group_insert) OP(group_get) OP(group_update) OP(group_add_running) \
 	OP(group_delete) OP(groups) OP(group_count_running) OP(worker_put) OP(worker_get) OP(workers) \
@@ -102,7 +103,11 @@
 #define AX_ARGS_runs_page(IN, OUT) IN(RUN_FILTER, f) OUT(RUNS, runs) OUT(I64, before)
 #define AX_ARGS_runs_fired(IN, OUT)                                                                                    \
 	IN(I64, task_id) IN(I64, from) IN(I64, to) IN(I64, after_gid) IN(INT, limit) OUT(RUNS, runs)
-#define AX_ARGS_run_counts(IN, OUT) IN(I64, ended_since) OUT(COUNTS, by_state)
+#define AX_ARGS_live_counts(IN, OUT) OUT(COUNTS, by_state)
+#define AX_ARGS_ended_counts(IN, OUT) IN(I64, from) IN(I64, to) OUT(COUNTS, by_state)
+#define AX_ARGS_ended_minute_put(IN, OUT) IN(ENDED_MINUTE, row)
+#define AX_ARGS_ended_minutes(IN, OUT) IN(I64, from_minute) IN(INT, limit) OUT(ENDED_MINUTES, rows)
+#define AX_ARGS_ended_minutes_cut(IN, OUT) IN(I64, before_minute)
 #define AX_ARGS_group_waiting(IN, OUT) IN(TEXT, group_key) OUT(I64, n)
 #define AX_ARGS_attempt_put(IN, OUT) IN(ATTEMPT, attempt)
 #define AX_ARGS_attempt_get(IN, OUT) IN(I64, gid) IN(I64, fence) OUT(ATTEMPT, attempt)
@@ -265,6 +270,7 @@
 #define AX_IN_CALENDAR_VERSION const struct ax_calendar_version *
 #define AX_IN_BACKFILL const struct ax_backfill *
 #define AX_IN_NOTICE const struct ax_notice *
+#define AX_IN_ENDED_MINUTE const struct ax_ended_minute *
 #define AX_IN_TASK_FILTER const struct ax_task_filter *
 #define AX_IN_RUN_FILTER const struct ax_run_filter *
 #define AX_IN_TASK const struct ax_task *
@@ -340,6 +346,7 @@
 #define AX_OUT_BACKFILL struct ax_backfill *
 #define AX_OUT_BACKFILLS struct ax_backfills *
 #define AX_OUT_NOTICES struct ax_notices *
+#define AX_OUT_ENDED_MINUTES struct ax_ended_minutes *
 
 /* AX_TX_PARAMS(name): the arguments as parameters, each after a comma. AX_TX_PASS(name): the same as a call passes
  * them. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/counts.h"
 #include "check/check.h"
 #include "core/limits.h"
 #include "core/rule.h"
@@ -269,7 +270,7 @@ enum ax_status ax_get_overview(struct ax_call *c, struct ax_err *err)
 	struct ax_workers workers;
 	enum ax_status status = c->tx->ops->task_counts(c->tx, tasks, err);
 	if (status == AX_OK)
-		status = c->tx->ops->run_counts(c->tx, c->now - DAY_MS, runs, err);
+		status = ax_counts_of_a_day(c->tx, c->now, runs, err);
 	if (status == AX_OK)
 		status = c->tx->ops->workers(c->tx, &workers, err);
 	if (status != AX_OK)
@@ -305,7 +306,7 @@ enum ax_status ax_get_metrics(struct ax_call *c, struct ax_err *err)
 {
 	struct ax_stored_counts *counts = ax_alloc(&c->arena, sizeof *counts);
 	c->memo = counts;
-	enum ax_status status = c->tx->ops->run_counts(c->tx, INT64_MAX, counts->runs, err);
+	enum ax_status status = c->tx->ops->live_counts(c->tx, counts->runs, err);
 	if (status == AX_OK)
 		status = c->tx->ops->alert_counts(c->tx, counts->alerts, err);
 	return status == AX_OK ? c->tx->ops->deliveries_pending(c->tx, &counts->deliveries, err) : status;

@@ -340,4 +340,4 @@ def check_tabs_and_ends(files):
 
 
 OVER_FILES = [check_floors, check_app_cycles, check_banned, check_run_state, check_words, check_sleeps, check_places, check_first_hour,
-              check_links, check_cases, check_dialect, check_tabs_and_ends]
+              check_links, check_cases, check_dialect, check_measured, check_tabs_and_ends]

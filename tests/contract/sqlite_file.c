@@ -511,7 +511,7 @@ struct onlooker {
 static enum ax_status count_all(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	int64_t n[32];
-	enum ax_status status = tx->ops->run_counts(tx, 0, n, err);
+	enum ax_status status = tx->ops->live_counts(tx, n, err);
 	*(int64_t *)arg = n[AX_RUN_WAITING];
 	return status;
 }

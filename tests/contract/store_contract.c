@@ -932,14 +932,37 @@ TX_TEST(test_runs_of_a_worker)
 
 TX_TEST(test_run_counts)
 {
-	int64_t n[32];
+	int64_t live[32], ended[32];
 	insert_all_states(tx, err); /* ended ones at 5000 + gid */
-	OK(run_counts, 5000 + 10 + AX_RUN_TIMEOUT, n);
+	OK(live_counts, live);
+	OK(ended_counts, 5000 + 10 + AX_RUN_TIMEOUT, 5000 + 10 + AX_RUN_MISSED, ended);
 	for (int state = 0; state < 32; state++) {
-		bool live = state <= AX_RUN_RETRYING;
-		bool ended = state >= AX_RUN_TIMEOUT && state <= AX_RUN_MISSED;
-		assert_int_equal(n[state], live || ended ? 1 : 0);
+		assert_int_equal(live[state], state <= AX_RUN_RETRYING ? 1 : 0);
+		assert_int_equal(ended[state], state >= AX_RUN_TIMEOUT && state < AX_RUN_MISSED ? 1 : 0);
 	}
+	OK(ended_counts, INT64_MIN, INT64_MAX, ended);
+	for (int state = 0; state < 32; state++)
+		assert_int_equal(ended[state], state >= AX_RUN_SUCCESS && state <= AX_RUN_MISSED ? 1 : 0);
+}
+
+TX_TEST(test_ended_minutes)
+{
+	struct ax_ended_minutes rows;
+	struct ax_ended_minute row = { .success = 1, .failed = 2, .timeout = 3, .cancelled = 4, .blocked = 5 };
+	for (row.minute = 10; row.minute < 15; row.minute++)
+		OK(ended_minute_put, &row);
+	row = (struct ax_ended_minute){ .minute = 12, .skipped = 6, .missed = 7 };
+	OK(ended_minute_put, &row);
+	OK(ended_minutes, 12, 2, &rows);
+	assert_int_equal(rows.n, 2);
+	ASSERT_SAME(ax_ended_minute_row, row, rows.at[0]);
+	assert_int_equal(rows.at[1].minute, 13);
+	assert_int_equal(rows.at[1].failed, 2);
+	OK(ended_minutes_cut, 13);
+	OK(ended_minutes, 0, 100, &rows);
+	assert_int_equal(rows.n, 2);
+	OK(ended_minutes, 15, 100, &rows);
+	assert_int_equal(rows.n, 0);
 }
 
 /* Run 10 of task 1 with shards 11 … 14: SUCCESS, WAITING, RUNNING, FAILED; a plain run 20. All with deadline 1000 -
@@ -1009,9 +1032,10 @@ TX_TEST(test_what_sees_no_shards)
 	assert_int_equal(live, 2);
 	OK(runs_fired, 1, 0, 1, 0, 100, &runs);
 	ASSERT_GIDS(runs, 10, 20);
-	OK(run_counts, 0, n);
+	OK(live_counts, n);
 	assert_int_equal(n[AX_RUN_WAITING], 1);
 	assert_int_equal(n[AX_RUN_RUNNING], 1);
+	OK(ended_counts, 0, INT64_MAX, n);
 	assert_int_equal(n[AX_RUN_SUCCESS] + n[AX_RUN_FAILED], 0);
 	OK(runs_purge, 9000, 100, &deleted); /* shards wait for their parent */
 	assert_int_equal(deleted, 0);
@@ -2793,6 +2817,7 @@ int main(int argc, char **argv)
 		TEST(test_runs_watched),
 		TEST(test_runs_of_a_worker),
 		TEST(test_run_counts),
+		TEST(test_ended_minutes),
 		TEST(test_shards),
 		TEST(test_what_sees_no_shards),
 		TEST(test_shards_are_purged_with_their_parent),

@@ -58,6 +58,9 @@ static int64_t random_number(struct dice *dice, const char *name)
 		{ "fingerprint", 1, 3 },
 		{ "failure_id", 1, 3 },
 		{ "hour", 0, 4 },
+		{ "minute", 0, 4 },
+		{ "from_minute", 0, 4 },
+		{ "before_minute", 0, 4 },
 		{ "before_hour", 0, 4 },
 		{ "rerun_gid", 0, 3 },
 		{ "channel_id", 1, 3 },
@@ -251,6 +254,7 @@ static const void *random_failure_filter(struct dice *dice, struct ax_arena *are
 #define random_USER(dice, name) random_row(dice, tx->arena, &ax_user_row)
 #define random_TOKEN(dice, name) random_row(dice, tx->arena, &ax_token_row)
 #define random_AUDIT(dice, name) random_row(dice, tx->arena, &ax_audit_row)
+#define random_ENDED_MINUTE(dice, name) random_row(dice, tx->arena, &ax_ended_minute_row)
 #define random_NOTICE(dice, name) random_row(dice, tx->arena, &ax_notice_row)
 #define random_IDEM(dice, name) random_row(dice, tx->arena, &ax_idem_row)
 #define random_EVENT(dice, name) random_row(dice, tx->arena, &ax_event_row)

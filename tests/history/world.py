@@ -89,6 +89,7 @@ def present(store):
     store.insert("ax_calendar", 0, 2, name="'c' || seq", version=1)
     store.insert("ax_calendar_version", 0, 2, name="'c' || seq", version=1)
     store.insert("ax_server", 0, 3, number="seq", incarnation=1)
+    store.insert("ax_ended_minute", 1, 2880, minute="seq")
     store.insert("ax_notice", 1, 1000, server="1 + seq % 3", seq="seq", time="seq")
     store.insert("ax_lease", 0, 3, name="'l' || seq", fence=1)
     store.insert("ax_upstream", 1, 20, task_id="1 + seq * 8", upstream_id=1)
@@ -126,7 +127,8 @@ def arguments(row, runs):
         "PAGE_ALL": [LIVE, 0, 20], "PAGE_OF_PARENT": [top, parent, 20], "PAGE_LIVE": [top, 0, 20],
         "PAGE_OF_TASK": [LIVE, 41, 20], "PAGE_LIVE_OF_TASK": [top, 41, 20], "PAGE_OF_BACKFILL": [LIVE, 5001, 20], "PAGE_OF_BATCH": [LIVE, 40 * STEP_MS, 20],
         "RUNS_FIRED": [41, 0, 10**15, runs - 8 * TASKS * 10, 20], "COUNT_LIVE": [],
-        "COUNT_ENDED": [(runs - 20) * STEP_MS + 12000], "SHARD_COUNTS": [parent], "GROUP_WAITING": ["g1"],
+        "COUNT_ENDED": [(runs - 20) * STEP_MS + 12000, LIVE],
+        "ENDED_MINUTE_PUT": row("ax_ended_minute", minute=5), "ENDED_MINUTES": [10, 20], "ENDED_MINUTES_CUT": [3], "SHARD_COUNTS": [parent], "GROUP_WAITING": ["g1"],
         "PURGE_FIND": [20000], "PURGE_SHARD": [160], "PURGE_ATTEMPTS": [50], "PURGE_OUTPUT": [50],
         "PURGE_FAILURE": [50], "PURGE_UPSTREAMS": [50], "PURGE_RUN": [50],
         # attempts and output

@@ -432,11 +432,11 @@ enum ax_status ax_sql_runs_fired(struct ax_tx *tx, int64_t task_id, int64_t from
 static const int run_states[] = { AX_RUN_STATES(AX_RUN_STATE) };
 #undef AX_RUN_STATE
 
-enum ax_status ax_sql_shard_counts(struct ax_tx *tx, int64_t parent, int64_t *ret_by_state, struct ax_err *err)
+static enum ax_status count_states(
+	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args, int64_t *ret_by_state, struct ax_err *err)
 {
 	int64_t counts[1 + AX_COUNT(run_states)];
-	enum ax_status status =
-		ax_sql_numbers(tx, AX_SQL_SHARD_COUNTS, ARGS(NUM(parent)), counts, (int)AX_COUNT(counts), err);
+	enum ax_status status = ax_sql_numbers(tx, id, args, counts, (int)AX_COUNT(counts), err);
 	if (status != AX_OK)
 		return status;
 	memset(ret_by_state, 0, 32 * sizeof(*ret_by_state));
@@ -445,19 +445,38 @@ enum ax_status ax_sql_shard_counts(struct ax_tx *tx, int64_t parent, int64_t *re
 	return AX_OK;
 }
 
-enum ax_status ax_sql_run_counts(struct ax_tx *tx, int64_t ended_since, int64_t *ret_by_state, struct ax_err *err)
+enum ax_status ax_sql_shard_counts(struct ax_tx *tx, int64_t parent, int64_t *ret_by_state, struct ax_err *err)
 {
-	int64_t live[1 + AX_COUNT(run_states)], ended[1 + AX_COUNT(run_states)];
-	enum ax_status status = ax_sql_numbers(tx, AX_SQL_COUNT_LIVE, NONE, live, (int)AX_COUNT(live), err);
-	if (status == AX_OK)
-		status = ax_sql_numbers(
-			tx, AX_SQL_COUNT_ENDED, ARGS(NUM(ended_since)), ended, (int)AX_COUNT(ended), err);
-	if (status != AX_OK)
-		return status;
-	memset(ret_by_state, 0, 32 * sizeof(*ret_by_state));
-	for (size_t i = 0; i < AX_COUNT(run_states); i++)
-		ret_by_state[run_states[i]] = live[1 + i] + ended[1 + i];
-	return AX_OK;
+	return count_states(tx, AX_SQL_SHARD_COUNTS, ARGS(NUM(parent)), ret_by_state, err);
+}
+
+enum ax_status ax_sql_live_counts(struct ax_tx *tx, int64_t *ret_by_state, struct ax_err *err)
+{
+	return count_states(tx, AX_SQL_COUNT_LIVE, NONE, ret_by_state, err);
+}
+
+enum ax_status ax_sql_ended_counts(
+	struct ax_tx *tx, int64_t from, int64_t to, int64_t *ret_by_state, struct ax_err *err)
+{
+	return count_states(tx, AX_SQL_COUNT_ENDED, ARGS(NUM(from), NUM(to)), ret_by_state, err);
+}
+
+enum ax_status ax_sql_ended_minute_put(struct ax_tx *tx, const struct ax_ended_minute *row, struct ax_err *err)
+{
+	return ax_sql_exec(tx, AX_SQL_ENDED_MINUTE_PUT, row, NONE, err);
+}
+
+enum ax_status ax_sql_ended_minutes(
+	struct ax_tx *tx, int64_t from_minute, int limit, struct ax_ended_minutes *ret_rows, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status = ax_sql_list(tx, AX_SQL_ENDED_MINUTES, ARGS(NUM(from_minute), LIM(limit)), &rows, err);
+	return AX_SQL_GIVE(status, rows, ret_rows);
+}
+
+enum ax_status ax_sql_ended_minutes_cut(struct ax_tx *tx, int64_t before_minute, struct ax_err *err)
+{
+	return ax_sql_exec(tx, AX_SQL_ENDED_MINUTES_CUT, NULL, ARGS(NUM(before_minute)), err);
 }
 
 enum ax_status ax_sql_group_waiting(struct ax_tx *tx, const char *group_key, int64_t *ret_n, struct ax_err *err)

@@ -467,6 +467,13 @@ static int run_upstream_by_key(const void *a, const void *b)
 	return 0;
 }
 
+static int ended_minute_by_minute(const void *a, const void *b)
+{
+	ROWS(ax_ended_minute);
+	THEN(minute);
+	return 0;
+}
+
 static int notice_by_key(const void *a, const void *b)
 {
 	ROWS(ax_notice);
@@ -783,6 +790,7 @@ static const struct ax_mem_index upstream_indexes[] = {
 	[AX_MEM_UPSTREAM_DOWN] = { upstream_by_upstream, NULL, NULL },
 };
 static const struct ax_mem_index run_upstream_indexes[] = { { run_upstream_by_key, NULL, "upstream_id" } };
+static const struct ax_mem_index ended_minute_indexes[] = { { ended_minute_by_minute, NULL, "minute" } };
 static const struct ax_mem_index notice_indexes[] = { { notice_by_key, NULL, "seq" } };
 static const struct ax_mem_index channel_indexes[] = {
 	{ channel_by_id, NULL, "id" },
@@ -850,6 +858,7 @@ void ax_mem_tables_init(struct ax_mem_table tables[AX_MEM_TABLES])
 	TABLE(AX_MEM_EVENT_TASK, ax_event_task_row, event_task_indexes);
 	TABLE(AX_MEM_UPSTREAM, ax_upstream_row, upstream_indexes);
 	TABLE(AX_MEM_RUN_UPSTREAM, ax_run_upstream_row, run_upstream_indexes);
+	TABLE(AX_MEM_ENDED_MINUTE, ax_ended_minute_row, ended_minute_indexes);
 	TABLE(AX_MEM_NOTICE, ax_notice_row, notice_indexes);
 	TABLE(AX_MEM_CHANNEL, ax_channel_row, channel_indexes);
 	TABLE(AX_MEM_ALERT, ax_alert_row, alert_indexes);

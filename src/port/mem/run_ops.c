@@ -405,20 +405,56 @@ enum ax_status ax_mem_runs_fired(struct ax_tx *tx, int64_t task_id, int64_t from
 	return AX_MEM_GIVE(walk, ret_runs);
 }
 
-enum ax_status ax_mem_run_counts(struct ax_tx *tx, int64_t ended_since, int64_t *ret_by_state, struct ax_err *err)
+enum ax_status ax_mem_live_counts(struct ax_tx *tx, int64_t *ret_by_state, struct ax_err *err)
 {
 	(void)err;
 	memset(ret_by_state, 0, 32 * sizeof(*ret_by_state));
+	struct ax_run probe = { .gid = INT64_MIN };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_LIVE, &probe);
 	const struct ax_run *run;
-	struct ax_mem_list_walk live =
-		ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_LIVE, &(struct ax_run){ .gid = INT64_MIN });
-	while ((run = ax_mem_next(&live)) != NULL)
-		ret_by_state[run->status]++;
-	struct ax_run probe = { .end_time = ended_since, .gid = INT64_MIN };
-	struct ax_mem_list_walk ended = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_ENDED, &probe);
-	while ((run = ax_mem_next(&ended)) != NULL)
+	while ((run = ax_mem_next(&walk)) != NULL)
 		ret_by_state[run->status]++;
 	return AX_OK;
+}
+
+enum ax_status ax_mem_ended_counts(
+	struct ax_tx *tx, int64_t from, int64_t to, int64_t *ret_by_state, struct ax_err *err)
+{
+	(void)err;
+	memset(ret_by_state, 0, 32 * sizeof(*ret_by_state));
+	struct ax_run probe = { .end_time = from, .gid = INT64_MIN };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_ENDED, &probe);
+	const struct ax_run *run;
+	while ((run = ax_mem_next(&walk)) != NULL && run->end_time < to)
+		ret_by_state[run->status]++;
+	return AX_OK;
+}
+
+enum ax_status ax_mem_ended_minute_put(struct ax_tx *tx, const struct ax_ended_minute *row, struct ax_err *err)
+{
+	return ax_mem_upsert(tx, AX_MEM_ENDED_MINUTE, row, err);
+}
+
+enum ax_status ax_mem_ended_minutes(
+	struct ax_tx *tx, int64_t from_minute, int limit, struct ax_ended_minutes *ret_rows, struct ax_err *err)
+{
+	(void)err;
+	struct ax_ended_minute probe = { .minute = from_minute };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_ENDED_MINUTE, 0, &probe);
+	const struct ax_ended_minute *row;
+	while (walk.rows.n < limit && (row = ax_mem_next(&walk)) != NULL)
+		ax_mem_keep(&walk, row);
+	return AX_MEM_GIVE(walk, ret_rows);
+}
+
+enum ax_status ax_mem_ended_minutes_cut(struct ax_tx *tx, int64_t before_minute, struct ax_err *err)
+{
+	struct ax_mem_table *table = ax_mem_table(tx, AX_MEM_ENDED_MINUTE);
+	enum ax_status status = AX_OK;
+	const struct ax_ended_minute *row;
+	while (status == AX_OK && (row = ax_mem_at(table, 0, 0)) != NULL && row->minute < before_minute)
+		status = ax_mem_replace(tx, AX_MEM_ENDED_MINUTE, row, NULL, err);
+	return status;
 }
 
 enum ax_status ax_mem_group_waiting(struct ax_tx *tx, const char *group_key, int64_t *ret_n, struct ax_err *err)
