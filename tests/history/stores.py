@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 
+from world import arguments
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("AX_BUILD", ROOT / "build"))
 sys.path.insert(0, str(ROOT / "tests/lib"))
@@ -56,6 +58,11 @@ class Store:
         names = self.order(table)
         assert set(given) <= set(names), (table, set(given) - set(names))
         return [given.get(name, "" if self.columns[table][name] else 0) for name in names]
+
+    def arguments(self, runs):
+        """Arguments for each statement, when `runs` have ended."""
+        given = arguments(self.row, runs)
+        return {name: given[name.removesuffix("_LOCK")] for name in self.texts}
 
     def order(self, table):
         for text in self.texts.values():

@@ -97,7 +97,8 @@ def present(store):
 
 
 def arguments(row, runs):
-    """Arguments for every statement, when `runs` have ended. row(table, column=value, …) are those of a row."""
+    """Arguments for every statement, when `runs` have ended; NAME_LOCK takes those of NAME. row(table, column=value, …)
+    are those of a row."""
     top, run, parent = 2 * LIVE, LIVE + 2, LIVE + 1
     some_task = dict(id=9, group_key="g1", task_name="new", task_type=1, status=1, priority=5, version=1)
     new_run = dict(gid=LIVE + 10**6, task_id=1, kind=1, fire_key="new", group_key="g1", executor_key="e1", status=1)
@@ -105,7 +106,7 @@ def arguments(row, runs):
     queue = ["g1", "e1", 1, ""]
     return {
         # tasks
-        "TASK_INSERT": row("ax_task", **dict(some_task, id=None)), "TASK_GET": [9], "TASK_GET_LOCK": [9],
+        "TASK_INSERT": row("ax_task", **dict(some_task, id=None)), "TASK_GET": [9],
         "TASK_UPDATE": row("ax_task", **some_task) + [1, 1002], "TASK_ADVANCE": row("ax_task", **some_task) + [1002],
         "TASK_LAST_RUN": row("ax_task", **some_task), "TASKS_ABSENT": [10**6, 0, 20], "TASK_DELETE": [9],
         "TASK_EXISTS": [9], "TASKS_PAGE": [100, 20], "TASKS_NAMED": ["g2", "t2", 0], "TASKS_OF_CALENDAR": ["c1", 0, 20],
@@ -115,10 +116,10 @@ def arguments(row, runs):
         "VERSION_GET": [9, 1], "VERSIONS": [9, 5, 20], "CANARY_PUT": row("ax_canary", task_id=9), "CANARY_GET": [9],
         "EPOCH_INSERT": row("ax_schedule_epoch", id=None), "EPOCHS": [20, 20], "EPOCHS_OF_TASK": [0, 20, 9],
         # runs
-        "RUN_INSERT": row("ax_task_log", **new_run), "RUN_GET": [runs // 2], "RUN_GET_LOCK": [run],
+        "RUN_INSERT": row("ax_task_log", **new_run), "RUN_GET": [runs // 2],
         "RUN_FIND": [41, 1, "live5", 0], "RUN_UPDATE": row("ax_task_log", **old_run) + [0],
         "RUN_SET_DUE": row("ax_task_log", gid=LIVE + 5) + [0], "RUN_RENEW": [run, 1, 5, 6], "RUN_EXISTS": [runs // 2],
-        "RUNS_LIVE": [41, 20], "RUNS_LIVE_LOCK": [41, 20], "RUNS_LIVE_COUNT": [41, 20], "RUNS_PENDING": [41, 20],
+        "RUNS_LIVE": [41, 20], "RUNS_LIVE_COUNT": [41, 20], "RUNS_PENDING": [41, 20],
         "RUNS_HELD": [1, 20], "RUN_NEXT_QUEUE": ["g1", "", 0, ""], "RUNS_CLAIMABLE": queue + [-2**63, 0, 20],
         "RUNS_UNDISPATCHED": [5000, 0, 0, 20], "RUNS_UNDECIDED": [41, 20], "RUNS_LOOKED": [1, 20],
         "SHARDS": [parent, 0, 20], "SHARDS_LIVE": [parent, 0, 20], "RUNS_OVERDUE": [100, 100, 20], "RUNS_WATCHED": [100, 20],
@@ -136,20 +137,20 @@ def arguments(row, runs):
         "OUTPUT_SIZE": [50, 1], "OUTPUT_INSERT": row("ax_output", gid=50, fence=1, seq=1, data=b"hello"), "OUTPUT_CUT": [50, 1, 0, 3],
         "OUTPUTS": [50, 0, 0, 20],
         # groups
-        "GROUP_INSERT": row("ax_group", group_key="new"), "GROUP_GET": ["g1"], "GROUP_GET_LOCK": ["g1"],
+        "GROUP_INSERT": row("ax_group", group_key="new"), "GROUP_GET": ["g1"],
         "GROUP_UPDATE": row("ax_group", group_key="g1", version=1) + [1], "GROUP_ADD_RUNNING": ["g1", 1, 0],
         "GROUP_EXISTS": ["g1"], "GROUP_DELETE": ["g19"], "GROUPS": [], "GROUP_COUNT_RUNNING": ["g1"],
         # workers
-        "WORKER_PUT": row("ax_worker", name="w1"), "WORKER_GET": ["w1"], "WORKER_GET_LOCK": ["w1"], "WORKERS": [],
+        "WORKER_PUT": row("ax_worker", name="w1"), "WORKER_GET": ["w1"], "WORKERS": [],
         "WORKER_DELETE": ["w1"], "WORKER_DELETE_GROUPS": ["w1"],
         "WORKER_GROUP_PUT": row("ax_worker_group", worker="w1", group_key="g1"), "WORKER_GROUP_GET": ["w1", "g1"],
-        "WORKER_GROUP_GET_LOCK": ["w1", "g1"], "WORKER_GROUPS": [], "WORKER_GROUPS_OF": ["w1"],
+        "WORKER_GROUPS": [], "WORKER_GROUPS_OF": ["w1"],
         "GROUP_WORKERS": ["g1"], "WORKER_GROUP_ADD_GIVEN": ["w1", "g1", 1, 0],
         "WORKER_GROUP_ROUTED": ["w1", "g1", 1, 1, 1, 1], "WORKER_GROUP_DROP": ["w1", "g1"],
         # servers, accounts, audit log, kept answers
         "SERVER_PUT": row("ax_server", number=1), "SERVER_INSERT": row("ax_server", number=9), "SERVER_GET": [1],
-        "SERVER_GET_LOCK": [1], "SERVER_RENEW": [1, 1, 5, 6, 7], "SERVER_EXISTS": [1],
-        "LEASE_INSERT": row("ax_lease", name="new"), "LEASE_GET": ["l1"], "LEASE_GET_LOCK": ["l1"],
+        "SERVER_RENEW": [1, 1, 5, 6, 7], "SERVER_EXISTS": [1],
+        "LEASE_INSERT": row("ax_lease", name="new"), "LEASE_GET": ["l1"],
         "LEASE_UPDATE": ["l1", 1, 2, 2, 5], "LEASE_EXISTS": ["l1"], "SERVERS": [],
         "USER_INSERT": row("ax_user", id=None, name="new"), "USER_FIND": ["u1"], "USER_COUNT": [],
         "TOKEN_INSERT": row("ax_token", id=None, hash="new"), "TOKEN_FIND": ["5"], "TOKEN_TOUCH": [5, 1, 1],
@@ -190,7 +191,7 @@ def arguments(row, runs):
         "FAILURE_SET_FOLDED": [LIVE + 1], "FAILURE_SET_RERUN": [100, 2], "FAILURES_OF_GROUP": ["g1", 1, top, 20],
         "FAILURES_TO_RERUN": ["g1", 1, 20], "FAILURES_TO_RERUN_COUNT": ["g1", 1, 20],
         "FAILURE_GROUP_INSERT": row("ax_failure_group", id=None, group_key="new"), "FAILURE_GROUP_GET": [1],
-        "FAILURE_GROUP_GET_LOCK": [1], "FAILURE_GROUP_FIND": ["g1", 1], "FAILURE_GROUP_FIND_LOCK": ["g1", 1],
+        "FAILURE_GROUP_FIND": ["g1", 1],
         "FAILURE_GROUP_UPDATE": row("ax_failure_group", id=1) + [0], "FAILURE_GROUP_EXISTS": [1],
         "FAILURE_GROUP_DELETE": [1], "FAILURE_GROUP_DELETE_SPREAD": [1], "FAILURE_GROUP_DELETE_HOURS": [1],
         "FAILURE_GROUPS_PAGE": [top, 0, 5], "FAILURE_GROUPS_ALIKE": [1, 20], "FAILURE_GROUPS_OLD": [8000, 5],
