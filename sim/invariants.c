@@ -325,6 +325,8 @@ static void check_claims(struct sim *sim)
 				(long long)run->gid);
 		if (run->cancel != AX_CANCEL_NONE)
 			sim_fail(sim, "I9 run %lld was claimed although it was asked to stop", (long long)run->gid);
+		if (task->status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL)
+			sim_fail(sim, "I9 run %lld was claimed although its task is paused", (long long)run->gid);
 		int64_t active = 0, allowed = task->def.overlap == AX_OVERLAP_ALLOW ? task->def.overlap_max : 1;
 		EACH (other, sim, &ax_run_row)
 			active += other->task_id == task->id && other->shard == 0 && other->gid != run->gid &&

@@ -20,7 +20,7 @@ CHAIN, CHAIN_EDIT, FOLLOW, EVENTS = "src/app/chain.c", "src/app/chain_edit.c", "
 FAILURES, RUNS = "src/app/failures.c", "src/app/runs.c"
 ALERTS, ALERT_RULES, DELIVER = "src/app/alerts.c", "src/app/alert_rules.c", "src/app/deliver.c"
 INGEST, TASKS, TICK = "src/app/ingest.c", "src/app/tasks.c", "src/app/tick.c"
-FSM, GID, ROOM = "src/core/run_fsm.c", "src/core/gid.c", "src/core/room.c"
+CHAIN, FSM, GID, ROOM = "src/app/chain.c", "src/core/run_fsm.c", "src/core/gid.c", "src/core/room.c"
 SEAT, SEEN, TAKERS, WORKERS = "src/app/seat.c", "src/app/worker_seen.c", "src/app/takers.c", "src/app/workers.c"
 
 MUTANTS = [
@@ -202,4 +202,41 @@ MUTANTS = [
            (SEAT, "\t\t.gid_high_ms = gid_high_ms,\n", "")),
     mutant("window-ignored", "a fire older than the window is for a person to decide",
            (FIRE, "if (fire < now - def->window_seconds * 1000 && fire < now - AX_LATE_MS)", "if (false)")),
+    # ---- several servers: each takes one lock away
+    mutant("end-without-the-tasks-lock", "what an end lets go is decided with the task's row locked",
+           (CHANGE, "status = tx->ops->task_get(tx, run->task_id, true, &task, err);",
+            "status = tx->ops->task_get(tx, run->task_id, false, &task, err);")),
+    mutant("due-without-the-tasks-lock", "a delayed run asks the overlap rule and the pause with the task's row locked",
+           (CHANGE, "task_get(tx, run->task_id, from == AX_RUN_PENDING, &task, err)",
+            "task_get(tx, run->task_id, false, &task, err)")),
+    mutant("trigger-without-the-tasks-lock", "a run by hand asks the overlap rule with the task's row locked",
+           (TASKS, "task_get(tx, t->ask->task_id, true, &task, err)", "task_get(tx, t->ask->task_id, false, &task, err)")),
+    mutant("pause-without-the-runs-locks", "a pause waits for what becomes of the task's runs at this moment",
+           (TASKS, "runs_live(tx, task->id, true, INT32_MAX, &live, err)",
+            "runs_live(tx, task->id, false, INT32_MAX, &live, err)")),
+    mutant("last-shard-without-the-parents-lock", "of two shards that end at once one is the last",
+           (SHARD_SET, "run_get(tx, gid, true, parent, err)", "run_get(tx, gid, false, parent, err)")),
+    mutant("join-without-the-tasks-lock", "of two upstreams that end at once one completes the join",
+           (CHAIN, "task_get(tx, downstream_id, true, &ret->task, err)",
+            "task_get(tx, downstream_id, false, &ret->task, err)")),
+    mutant("chain-followed-as-it-was", "an end goes down the chain as it is when both rows are locked",
+           (CHAIN, " || /* a draft takes no part yet */\n\t\t!is_upstream(&ret->task, upstream->id))", ")")),
+    mutant("upstream-named-without-its-lock", "who names an upstream waits for an end of it that is under way",
+           ("src/app/chain_edit.c", "task_get(tx, upstream_id, true, &upstream, err)",
+            "task_get(tx, upstream_id, false, &upstream, err)")),
+    mutant("claim-without-the-groups-lock", "quota and room are counted with the group's row locked",
+           (DISPATCH, "group_get(tx, group_key, true, &t.group, err)", "group_get(tx, group_key, false, &t.group, err)")),
+    mutant("claim-without-the-workers-lock", "who disables a worker has the answer before the next claim",
+           (DISPATCH, "poll->incarnation, true, pass->now, worker", "poll->incarnation, false, pass->now, worker")),
+    mutant("calendar-without-its-lock", "a change of a calendar reaches the tasks that are made at this moment",
+           (SCHEDULE_NEXT, "calendar_get(tx, task->def.calendar, true, &calendar, err)",
+            "calendar_get(tx, task->def.calendar, false, &calendar, err)")),
+    mutant("event-heard-twice-is-an-error", "an event that two servers are sent at once is answered alike",
+           ("src/app/events.c", "\tif (status == AX_EXISTS) /* another server was sent it at the same time: it is known "
+            "now */\n", "\tif (false)\n")),
+    mutant("number-of-a-living-server", "no two servers have one number",
+           (SEAT, "return row->lease_time > pass->now && !pass->ctx->store->sole;", "return false;")),
+    mutant("stripes-overlap", "threads of a server make different gids",
+           (GID, "\t\t.first = (int64_t)SEQUENCES * stripe / stripes,\n\t\t.end = end,\n",
+            "\t\t.first = 0,\n\t\t.end = SEQUENCES,\n")),
 ]
