@@ -386,6 +386,8 @@ void sim_worker_reported(struct sim *sim, void *arg)
 		w->reporting = false;
 	if (answer->status == AX_NOT_FOUND)
 		w->registered = false;
+	if (answer->status == AX_CONFLICT)
+		crash(w); /* superseded: an old message came late, and a supervisor starts it anew */
 	if (answer->status != AX_OK)
 		return;
 	for (int i = 0; i < answer->n; i++)
@@ -404,6 +406,8 @@ void sim_worker_polled(struct sim *sim, void *arg)
 	w->polls[at].out = false;
 	if (answer->status == AX_NOT_FOUND)
 		w->registered = false;
+	if (answer->status == AX_CONFLICT)
+		crash(w);
 	if (answer->status != AX_OK || sim->now - w->polls[at].sent > AX_START_WITHIN_MS)
 		return;
 	stop(w, answer->stops, answer->n_stops);

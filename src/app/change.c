@@ -129,13 +129,14 @@ static enum ax_status enter_state(struct ax_ctx *ctx, struct ax_tx *tx, struct a
 	ax_die(__FILE__, __LINE__, "unknown run state");
 }
 
-/* The counters of the runs that are out, of the group and of the worker. */
+/* The counters of the runs that are out, of the group and of the worker: in this order, as a claim locks them. */
 static enum ax_status count_place(struct ax_tx *tx, const struct ax_run *run, int64_t delta, struct ax_err *err)
 {
 	int64_t long_delta = run->lane == AX_RUN_LANE_LONG ? delta : 0;
-	enum ax_status status =
-		tx->ops->worker_group_add_given(tx, run->worker, run->group_key, delta, long_delta, err);
-	return status == AX_OK ? tx->ops->group_add_running(tx, run->group_key, delta, long_delta, err) : status;
+	enum ax_status status = tx->ops->group_add_running(tx, run->group_key, delta, long_delta, err);
+	if (status == AX_OK)
+		status = tx->ops->worker_group_add_given(tx, run->worker, run->group_key, delta, long_delta, err);
+	return status;
 }
 
 static enum ax_status give_back_quota(

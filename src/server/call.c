@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/birth.h"
 #include "base/num.h"
 #include "server/idem.h"
 #include "server/server.h"
@@ -250,7 +251,10 @@ void ax_call_run_write(struct ax_errand *errand, struct ax_side *side)
 	 */
 	struct ax_arena *own = side->ctx->arena;
 	side->ctx->arena = &c->arena;
-	run_in(c, side);
+	/* before the call's transaction: were that undone, the raised mark would be undone with it */
+	c->failed = ax_gids_ensure(side->ctx, &c->err);
+	if (c->failed == AX_OK)
+		run_in(c, side);
 	AX_CRASHPOINT(c->route->pattern, "before_commit");
 	side->ctx->arena = own;
 	c->ctx = NULL;
