@@ -76,12 +76,13 @@ enum ax_status ax_account_use_link(
 {
 	struct ax_token token;
 	enum ax_status status = tx->ops->token_find(tx, hash, &token, err);
-	if (status != AX_OK && status != AX_NOT_FOUND)
-		return status;
-	if (status == AX_NOT_FOUND || strcmp(token.kind, kind) != 0 || token.expire_time <= now)
+	if (status == AX_OK && (strcmp(token.kind, kind) != 0 || token.expire_time <= now))
+		status = AX_NOT_FOUND;
+	if (status == AX_OK) /* of those who come at once, one finds it still there */
+		status = tx->ops->token_delete(tx, token.id, err);
+	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_DENIED, "",
 			"the link was used or is over; the server prints a new one each time it starts");
-	status = tx->ops->token_delete(tx, token.id, err);
 	if (status == AX_OK)
 		*ret = token;
 	return status;

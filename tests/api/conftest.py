@@ -11,6 +11,10 @@ from ax_server import Server, Worker  # noqa: E402
 counter = itertools.count()
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "embedded: about the file of the embedded store; not run over MariaDB")
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     """One server for the tests that get along with each other: they use names of their own."""

@@ -23,6 +23,7 @@ def get_run(client, run):
     return client.get(f"/api/v1/runs/{run['gid']}").ok()
 
 
+@pytest.mark.embedded
 def test_b033_health_fails_while_nothing_is_done_and_comes_back(start_server):
     server = start_server()
     admin = server.set_up()
@@ -176,6 +177,7 @@ def test_b194_history_outlives_its_task(admin, worker, make_task):
     admin.post(f"/api/v1/runs/{run['gid']}/rerun").refused(409, "conflict")
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize("first", [2_147_483_648, 4_294_967_297, 9_007_199_254_740_993, 2**62])
 def test_b195_ids_have_64_bits_everywhere(start_server, first):
     server = start_server()

@@ -47,6 +47,7 @@ def test_help_and_version():
 
 
 # B019
+@pytest.mark.embedded
 def test_second_server_on_the_same_state(start_server):
     first = start_server()
     second = run("--listen", "127.0.0.1:0", "--state", str(first.state))
@@ -61,6 +62,7 @@ def test_taken_port(start_server, tmp_path):
 
 
 # B207
+@pytest.mark.embedded
 def test_newer_database(start_server):
     server = start_server()
     server.stop()
@@ -120,6 +122,7 @@ def test_killed_server_keeps_what_it_answered(start_server):
     assert [task["id"] for task in admin.get("/api/v1/tasks").ok()["items"]] == made
 
 
+@pytest.mark.embedded
 def test_an_idempotency_key_is_over_after_its_time(start_server):
     server = start_server()
     admin = server.set_up()
@@ -156,6 +159,7 @@ def test_fires_while_away_are_made_up(start_server):
     assert audit["unexplained"] == 0 and audit["duplicates"] == 0
 
 
+@pytest.mark.embedded
 def test_full_disk(start_server):
     """The file may not grow any more: creates are refused whole, results stay with the worker, reading goes on."""
     server = start_server()

@@ -9,6 +9,8 @@ import re
 import signal
 import subprocess
 import time
+import zlib
+from urllib.parse import urlsplit
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("AX_BUILD", ROOT / "build"))
@@ -156,6 +158,17 @@ class Client:
         return self.call("DELETE", path, **more)
 
 
+def database_for(folder):
+    """The address of a database of the server's own, when the tests run over the MariaDB of tests/lib/mariadb.py."""
+    base = urlsplit(os.environ["AX_TEST_MYSQL"])
+    name = f"ax_{zlib.crc32(str(folder).encode()):08x}"
+    made = subprocess.run(["mariadb", "--no-defaults", f"--host={base.hostname}", f"--port={base.port}", f"--user={base.username}",
+                           f"--password={base.password}", "-e", f"CREATE DATABASE IF NOT EXISTS {name} CHARACTER SET utf8mb4"],
+                          capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    return base._replace(path=f"/{name}").geturl()
+
+
 class Server:
     """Not in developer's mode unless asked: then no worker of its own gets in the way."""
 
@@ -165,6 +178,8 @@ class Server:
         self.state = self.folder / "state"
         self.options = [str(AX_SERVER), "--listen", f"127.0.0.1:{port}", "--state", str(self.state), *map(str, options)]
         self.env = {"PATH": os.environ["PATH"], **(env or {})}
+        if "AX_TEST_MYSQL" in os.environ and not {"--dev", "--store"}.intersection(options):
+            self.env["AX_STORE"] = database_for(self.folder)
         for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
             if name in os.environ:
                 self.env[name] = os.environ[name]
