@@ -94,6 +94,18 @@ void ax_feed_fired(struct ax_feed *feed)
 	feed->firing--;
 }
 
+/* Nothing is written to a queue that may be another installation's: all shards of this server said that they are not.
+ */
+static bool may_write(const struct ax_feed *feed)
+{
+	bool may = !feed->stopped;
+	for (int i = 0; i < AX_QUEUE_SHARDS; i++) {
+		const struct ax_feed_shard *shard = &feed->shard[i];
+		may = may && (!is_mine(feed, i) || (shard->answered_mono_ms != 0 && shard->mark != AX_QUEUE_FOREIGN));
+	}
+	return may;
+}
+
 /* --- putting ------------------------------------------------------------------------------------------------------ */
 
 bool ax_feed_heard(struct ax_feed *feed, int shard, int64_t due_ms)
@@ -128,7 +140,7 @@ bool ax_feed_changed(struct ax_feed *feed, const struct ax_queue_entry *entries,
 	struct ax_queue_entry batch[AX_QUEUE_PUT_MAX];
 	int64_t earliest[AX_QUEUE_SHARDS] = { 0 };
 	bool earlier = false;
-	for (int from = 0; from < n && !feed->stopped;) {
+	for (int from = 0; from < n && may_write(feed);) {
 		int some = 0;
 		for (; from < n && some < AX_QUEUE_PUT_MAX; from++) {
 			struct ax_queue_entry entry = batch[some++] = cut(entries[from], now_ms);
@@ -315,21 +327,13 @@ static void locked(void *user, bool done)
 	feed->load_again_mono_ms = feed->mono_ms + (feed->load.whole ? LOAD_AGAIN_MS : LOCK_REFUSED_MS);
 }
 
-static bool is_foreign(const struct ax_feed *feed)
-{
-	bool foreign = false;
-	for (int i = 0; i < AX_QUEUE_SHARDS; i++)
-		foreign = foreign || feed->shard[i].mark == AX_QUEUE_FOREIGN;
-	return foreign;
-}
-
 /* It lacks what it should have, or may lack it. */
 static bool lacks_some(const struct ax_feed *feed, int64_t losses)
 {
 	bool lacks = feed->found_late || feed->loaded_until_ms == 0 || losses != feed->losses;
 	for (int i = 0; i < AX_QUEUE_SHARDS; i++) {
 		const struct ax_feed_shard *shard = &feed->shard[i];
-		lacks = lacks || (is_mine(feed, i) && shard->answered_mono_ms != 0 && shard->mark == AX_QUEUE_UNMARKED);
+		lacks = lacks || (is_mine(feed, i) && shard->mark == AX_QUEUE_UNMARKED);
 	}
 	return lacks;
 }
@@ -342,7 +346,7 @@ static void load(struct ax_feed *feed)
 	feed->queue->ops->health(feed->queue, &health);
 	bool whole = lacks_some(feed, health.losses);
 	int64_t earliest = whole ? feed->whole_again_mono_ms : feed->load_again_mono_ms;
-	if (feed->load.state != AX_FEED_IDLE || !health.up || is_foreign(feed) || feed->mono_ms < earliest)
+	if (feed->load.state != AX_FEED_IDLE || !health.up || !may_write(feed) || feed->mono_ms < earliest)
 		return;
 	feed->whole_again_mono_ms = feed->mono_ms + LOAD_AGAIN_MS;
 	memset(&feed->load, 0, sizeof(feed->load));

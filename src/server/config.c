@@ -8,6 +8,7 @@
 #include "adapters/mariadb/mariadb.h"
 #include "base/buf.h"
 #include "base/num.h"
+#include "port/queue.h"
 
 enum option {
 #define AX_OPTION(name, arg, preset, text) OPT_##name,
@@ -155,7 +156,8 @@ static enum ax_status read_store(const char *const values[OPT_MAX], struct ax_co
 	return AX_OK;
 }
 
-enum ax_status ax_config_read_password(const char *path, struct ax_arena *arena, const char **ret, struct ax_err *err)
+static enum ax_status read_first_line(
+	const char *path, int option, struct ax_arena *arena, const char **ret, struct ax_err *err)
 {
 	char line[512] = "";
 	FILE *file = fopen(path, "re");
@@ -163,10 +165,58 @@ enum ax_status ax_config_read_password(const char *path, struct ax_arena *arena,
 	if (file != NULL)
 		fclose(file);
 	if (!read)
-		return ax_fail(err, AX_UNAVAILABLE, "--store-password-file", "cannot read a password from %s", path);
+		return refuse(err, option, "names a file that no password can be read from");
 	line[strcspn(line, "\r\n")] = '\0';
 	*ret = ax_strdup(arena, line);
 	return AX_OK;
+}
+
+enum ax_status ax_config_read_password(const char *path, struct ax_arena *arena, const char **ret, struct ax_err *err)
+{
+	return read_first_line(path, OPT_store_password_file, arena, ret, err);
+}
+
+static enum ax_status read_queue(const char *const values[OPT_MAX], struct ax_config *ret, struct ax_err *err)
+{
+	const char *queue = values[OPT_queue], *password_file = values[OPT_queue_password_file];
+	struct ax_err why = { 0 };
+	ret->redis = strcmp(queue, "embedded") != 0;
+	if (!ret->redis && password_file[0] != '\0')
+		return refuse(err, OPT_queue_password_file, "goes with --queue redis://…");
+	if (!ret->redis)
+		return AX_OK;
+	if (ax_redis_url_read(queue, &ret->redis_url, &why) != AX_OK)
+		return refuse(err, OPT_queue, why.msg);
+	if (password_file[0] == '\0')
+		return AX_OK;
+	struct ax_arena scratch = { 0 };
+	const char *password;
+	enum ax_status status = read_first_line(password_file, OPT_queue_password_file, &scratch, &password, err);
+	if (status == AX_OK && !copy(ret->redis_url.password, sizeof ret->redis_url.password, password))
+		status = refuse(err, OPT_queue_password_file, "holds a password that is too long");
+	ax_arena_done(&scratch);
+	return status;
+}
+
+static enum ax_status read_shards(const char *text, struct ax_config *ret, struct ax_err *err)
+{
+	for (const char *p = text;; p++) {
+		size_t len = strcspn(p, ",");
+		const char *dash = memchr(p, '-', len);
+		int64_t first, last;
+		size_t first_len = dash != NULL ? (size_t)(dash - p) : len;
+		bool good = ax_parse_i64(p, first_len, 0, AX_QUEUE_SHARDS - 1, &first);
+		last = first;
+		if (good && dash != NULL)
+			good = ax_parse_i64(dash + 1, len - first_len - 1, first, AX_QUEUE_SHARDS - 1, &last);
+		if (!good)
+			return refuse(err, OPT_shards, "must be numbers from 0 to 15, such as 0-7 or 0,3,8-11");
+		for (int64_t shard = first; shard <= last; shard++)
+			ret->shards |= UINT32_C(1) << shard;
+		p += len;
+		if (*p == '\0')
+			return AX_OK;
+	}
 }
 
 static enum ax_status read_paths(const char *const values[OPT_MAX], struct ax_config *ret, struct ax_err *err)
@@ -177,11 +227,15 @@ static enum ax_status read_paths(const char *const values[OPT_MAX], struct ax_co
 	enum ax_status status = read_store(values, ret, err);
 	if (status != AX_OK)
 		return status;
-	if (strcmp(values[OPT_queue], "embedded") != 0)
-		return refuse(err, OPT_queue, "must be embedded");
+	status = read_queue(values, ret, err);
+	if (status == AX_OK)
+		status = read_shards(values[OPT_shards], ret, err);
+	if (status != AX_OK)
+		return status;
 
-	static const int files[] = { OPT_tls_cert, OPT_tls_key, OPT_client_ca, OPT_zoneinfo, OPT_alert_ca };
-	char *const to[] = { ret->tls_cert, ret->tls_key, ret->client_ca, ret->zoneinfo, ret->alert_ca };
+	static const int files[] = { OPT_tls_cert, OPT_tls_key, OPT_client_ca, OPT_zoneinfo, OPT_alert_ca,
+		OPT_queue_ca };
+	char *const to[] = { ret->tls_cert, ret->tls_key, ret->client_ca, ret->zoneinfo, ret->alert_ca, ret->queue_ca };
 	for (size_t i = 0; i < AX_COUNT(files); i++)
 		if (!copy(to[i], sizeof ret->tls_cert, values[files[i]]))
 			return refuse(err, files[i], "is too long");

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "adapters/redis/url.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "port/log.h"
@@ -22,6 +23,10 @@ struct ax_config {
 	char store_path[3600]; /* of the SQLite file */
 	char store_url[4096];  /* mysql://…, with a password perhaps; "" = SQLite */
 	char store_password_file[1024];
+	bool redis; /* there is a due queue … */
+	struct ax_redis_url redis_url;
+	char queue_ca[1024];
+	uint32_t shards; /* … of which these are taken from: bits */
 	char tls_cert[1024], tls_key[1024], client_ca[1024], zoneinfo[1024];
 	char alert_allow[4096]; /* "host:port,…" */
 	char alert_ca[1024];

@@ -271,6 +271,7 @@ static void call_done(struct ax_errand *errand)
 	}
 	if (c->failed == AX_OK && c->route->handler == ax_get_metrics) {
 		ax_metrics_print(c->server, c->memo, &c->out);
+		ax_due_queue_metrics(c->server, &c->out);
 		c->content_type = "text/plain; version=0.0.4; charset=utf-8";
 	}
 	ax_front_answer(c);

@@ -113,6 +113,14 @@ void ax_collector_init(struct ax_collector *collector, struct ax_store *store)
 		(struct ax_collector){ .port = { &notify_ops }, .store = { &store_ops, store->sole }, .below = store };
 }
 
+void ax_collector_dues(void *user, const struct ax_queue_entry *entries, int n)
+{
+	struct ax_hints *h = ((struct ax_collector *)user)->hints;
+	h->dues = ax_grow_array(&h->arena, h->dues, h->n_dues, (size_t)n, &h->cap_dues, sizeof *h->dues);
+	memcpy(h->dues + h->n_dues, entries, (size_t)n * sizeof *entries);
+	h->n_dues += (size_t)n;
+}
+
 void ax_collector_looked(struct ax_collector *collector)
 {
 	collector->hints->due_soon = false;
@@ -127,7 +135,7 @@ void ax_collector_served(struct ax_collector *collector)
 bool ax_hints_empty(const struct ax_hints *hints)
 {
 	return hints->n_tasks == 0 && hints->n_runs == 0 && hints->n_workers == 0 && hints->n_groups == 0 &&
-		hints->n_stops == 0 && !hints->due_soon;
+		hints->n_stops == 0 && hints->n_dues == 0 && !hints->due_soon;
 }
 
 static bool holds_task(const struct ax_hints *h, int64_t task_id)

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "core/task.h"
 #include "port/notify.h"
+#include "port/queue.h"
 #include "port/store.h"
 #include "server/lanes.h"
 #include "server/metrics.h"
@@ -38,6 +39,8 @@ struct ax_hints {
 	size_t n_groups, cap_groups;
 	const char **stops; /* workers that hold a run that shall stop */
 	size_t n_stops, cap_stops;
+	struct ax_queue_entry *dues; /* where members of a due queue belong now */
+	size_t n_dues, cap_dues;
 	bool due_soon; /* something may be due earlier than was known */
 	struct ax_run_counts counts;
 };
@@ -53,6 +56,8 @@ struct ax_collector {
 };
 
 void ax_collector_init(struct ax_collector *collector, struct ax_store *store);
+/* A transaction of this commit happened, and wrote these: for port/wrap_due.h. */
+void ax_collector_dues(void *collector, const struct ax_queue_entry *entries, int n);
 /* All that this commit's errands said so far has been looked at: nothing is due sooner than known / all parked polls
  * were served. */
 void ax_collector_looked(struct ax_collector *collector);

@@ -270,6 +270,7 @@ void ax_live_hints(struct ax_errand *errand)
 	if (h->due_soon)
 		ax_scheduler_look(server);
 	ax_board_hints(&server->board, h);
+	ax_due_queue_hints(server, h);
 	ax_live_tell(server, h, h->n_runs == AX_HINT_RUNS_MAX); /* perhaps not all were told */
 	ax_hints_free(h);
 }

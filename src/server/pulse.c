@@ -241,8 +241,10 @@ static enum ax_status exchange_notices(struct ax_pulse *pulse, struct ax_err *er
 	ax_buf_done(&body);
 	if (status != AX_OK)
 		return status;
-	if (pulse->telling != NULL)
+	if (pulse->telling != NULL) {
 		pulse->seq++;
+		ax_due_queue_say_changed(pulse->server);
+	}
 	ax_news_free(pulse->telling);
 	pulse->telling = NULL;
 	if (b.purge)
@@ -352,6 +354,14 @@ void ax_pulse_stop(struct ax_server *server)
 }
 
 /* --- for others --------------------------------------------------------------------------------------------------- */
+
+void ax_pulse_hurry(struct ax_server *server)
+{
+	struct ax_pulse *pulse = &server->pulse;
+	uv_mutex_lock(&pulse->lock);
+	uv_cond_signal(&pulse->wake);
+	uv_mutex_unlock(&pulse->lock);
+}
 
 bool ax_pulse_may_fire(struct ax_server *server)
 {

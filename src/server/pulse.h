@@ -51,6 +51,8 @@ AX_MUST_USE enum ax_status ax_pulse_open(struct ax_server *server, struct ax_err
 void ax_pulse_start(struct ax_server *server);
 void ax_pulse_stop(struct ax_server *server);
 
+/* Any thread: another server has something to tell. */
+void ax_pulse_hurry(struct ax_server *server);
 /* Any thread. Is the time known well enough to fire? */
 bool ax_pulse_may_fire(struct ax_server *server);
 /* Why this server should not be sent work now, as AX_UNAVAILABLE; or AX_OK. */

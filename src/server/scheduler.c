@@ -24,6 +24,8 @@ struct tick_errand {
 	struct ax_server *server;
 	struct ax_arena arena;
 	int64_t next_ms;
+	int64_t queue_leads_ms;
+	bool found_late;
 	enum ax_status status;
 	struct ax_err err;
 };
@@ -44,9 +46,11 @@ static void run_tick(struct ax_errand *errand, struct ax_side *side)
 	struct tick_errand *t = (struct tick_errand *)errand;
 	struct ax_arena *own = side->ctx->arena;
 	side->ctx->arena = &t->arena;
+	side->ctx->queue_leads_ms = t->queue_leads_ms;
 	AX_CRASHPOINT("tick", "before");
 	t->status = ax_tick(side->ctx, &t->next_ms, &t->err);
 	AX_CRASHPOINT("tick", "before_commit");
+	t->found_late = t->queue_leads_ms > 0 && side->ctx->found_late;
 	side->ctx->arena = own;
 	t->server->threads.hold_leases_until = side->ctx->hold_leases_until;
 	if (t->status == AX_OK)
@@ -65,6 +69,8 @@ static void tick_done(struct ax_errand *errand)
 	if (!failed) {
 		server->metrics.tick_ms = ax_mono_ms(&server->clock.port);
 		next_ms = t->next_ms;
+		if (t->found_late)
+			ax_due_queue_found_late(server);
 	} else if (t->status != AX_OK && !s->failing) { /* said once: it is tried again every second */
 		ax_log_text(&server->log, AX_LOG_ERROR, "tick_failed", "message", t->err.msg);
 	}
@@ -94,6 +100,7 @@ void ax_scheduler_look(struct ax_server *server)
 	struct tick_errand *t = ax_malloc(sizeof *t);
 	t->errand = (struct ax_errand){ .run = run_tick, .done = tick_done };
 	t->server = server;
+	t->queue_leads_ms = ax_due_queue_leads_ms(server);
 	s->running = true;
 	ax_lane_post_own(&server->lanes, server->threads.tick_lane, &t->errand);
 	ax_polls_serve_all(server);

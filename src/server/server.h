@@ -19,6 +19,7 @@
 #include "server/board.h"
 #include "server/config.h"
 #include "server/dev.h"
+#include "server/due_queue.h"
 #include "server/hints.h"
 #include "server/lanes.h"
 #include "server/live.h"
@@ -45,6 +46,7 @@ struct ax_server {
 	struct ax_threads threads;
 	struct ax_metrics metrics; /* any thread */
 	struct ax_scheduler scheduler;
+	struct ax_due_queue due_queue;
 	struct ax_alerter alerter;
 	struct ax_polls polls;
 	struct ax_live live;

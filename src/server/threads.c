@@ -173,8 +173,13 @@ static enum ax_status open_writer(struct ax_server *server, struct ax_writer *w,
 	if (status != AX_OK)
 		return status;
 	ax_collector_init(&w->collector, w->thread.side.store);
+	struct ax_store *store = &w->collector.store;
+	if (server->config.redis) {
+		ax_due_store_init(&w->due, store, ax_collector_dues, &w->collector);
+		store = &w->due.store;
+	}
 	w->ctx = (struct ax_ctx){
-		.store = &w->collector.store,
+		.store = store,
 		.clock = &server->clock.port,
 		.rand = &server->rand.port,
 		.notify = &w->collector.port,
@@ -186,7 +191,7 @@ static enum ax_status open_writer(struct ax_server *server, struct ax_writer *w,
 		.stripes = server->threads.backend->ops->writers,
 		.server_name = server->threads.server_name,
 	};
-	w->thread.side.store = &w->collector.store;
+	w->thread.side.store = store;
 	w->thread.side.ctx = &w->ctx;
 	w->thread.side.collector = &w->collector;
 	return AX_OK;
@@ -308,6 +313,7 @@ void ax_threads_stop(struct ax_server *server)
 	for (int i = 0; i < AX_WRITERS_MAX; i++) {
 		stop(server, &t->writers[i].thread);
 		ax_arena_done(&t->writers[i].arena);
+		ax_due_store_done(&t->writers[i].due);
 	}
 	if (t->backend != NULL)
 		t->backend->ops->close(t->backend);

@@ -4,6 +4,7 @@
 /* The lanes' threads. A store that takes one writer has one thread for ticks and writes; one that takes several has a
  * thread for ticks and the rest for writes. Each writing thread has a context of its own. */
 
+#include "port/wrap_due.h"
 #include "server/backend.h"
 #include "server/hints.h"
 #include "server/lanes.h"
@@ -26,6 +27,7 @@ struct ax_writer {
 	struct ax_ctx ctx;
 	struct ax_arena arena;
 	struct ax_collector collector;
+	struct ax_due_store due; /* above it, when there is a due queue */
 	uint64_t trimmed_at_errands;
 };
 

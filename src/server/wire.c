@@ -126,6 +126,9 @@ enum ax_status ax_server_start(struct ax_server *server, const struct ax_config 
 		status = ax_dev_start(server, err);
 	if (status != AX_OK)
 		return status;
+	status = ax_due_queue_start(server, err);
+	if (status != AX_OK)
+		return status;
 	ax_threads_start(server);
 	ax_pulse_start(server);
 	ax_alerter_start(server);
@@ -163,6 +166,7 @@ static void drain(struct ax_server *server)
 		return;
 	server->draining = true;
 	ax_scheduler_stop(server);
+	ax_due_queue_stop(server);
 	ax_http_server_drain(server->http, DRAIN_MS, drained, server);
 }
 
@@ -196,6 +200,7 @@ void ax_server_close(struct ax_server *server)
 	ax_pulse_stop(server);
 	ax_threads_stop(server);
 	ax_lanes_flush(&server->lanes); /* answers nobody waits for any more, but whose memory is to be freed */
+	ax_due_queue_close(server);
 	ax_scheduler_close(server);
 	ax_http_server_free(server->http);
 	ax_lanes_done(&server->lanes);

@@ -120,7 +120,8 @@ static enum ax_status read_path(const char *path, struct ax_redis_url *url, stru
 	if (url->kind == AX_REDIS_SENTINEL) {
 		size_t len = path[0] == '/' ? strcspn(path + 1, "/") : 0;
 		if (len == 0 || len >= sizeof(url->primary))
-			return refuse(err, "redis-sentinel://HOST:PORT,…/NAME needs the name of the primary");
+			return refuse(err,
+				"must be redis-sentinel://HOST:PORT,…/NAME, with the name that the sentinels watch");
 		memcpy(url->primary, path + 1, len);
 		url->primary[len] = '\0';
 		path += 1 + len;
@@ -128,10 +129,10 @@ static enum ax_status read_path(const char *path, struct ax_redis_url *url, stru
 	if (path[0] == '\0' || strcmp(path, "/") == 0)
 		return AX_OK;
 	if (url->kind == AX_REDIS_CLUSTER)
-		return refuse(err, "a Redis Cluster has one database alone: nothing may follow the addresses");
+		return refuse(err, "must end with the addresses: a Redis Cluster has one database alone");
 	int64_t db;
 	if (!ax_parse_i64(path + 1, strlen(path + 1), 0, DB_MAX, &db))
-		return refuse(err, "the number of the Redis database, after the last '/', is 0 to 1023");
+		return refuse(err, "must end with the number of the database, 0 to 1023");
 	url->db = (int)db;
 	return AX_OK;
 }
@@ -149,22 +150,23 @@ enum ax_status ax_redis_url_read(const char *text, struct ax_redis_url *ret, str
 	}
 	if (rest == NULL)
 		return refuse(err,
-			"a Redis is redis://HOST:PORT/N, redis-cluster://HOST:PORT,… or "
-			"redis-sentinel://HOST:PORT,…/NAME; rediss for TLS");
+			"must be redis://HOST:PORT/N, redis-cluster://HOST:PORT,… or "
+			"redis-sentinel://HOST:PORT,…/NAME (rediss for TLS), or embedded");
 	/* a password may hold what it should have written as %XX, but its '@' is the last one */
 	const char *at = strrchr(rest, '@');
 	if (at != NULL) {
 		if (!read_credentials(rest, (size_t)(at - rest), &url))
 			return refuse(err,
-				"user and password of Redis are written USER:PASSWORD@ or :PASSWORD@, with %XX "
-				"for what is special, at most 512 bytes each");
+				"must have user and password as USER:PASSWORD@ or :PASSWORD@, with %XX for what is "
+				"special, at most 512 bytes each");
 		rest = at + 1;
 	}
 	size_t len = strcspn(rest, "/");
 	if (!read_addresses(rest, len, &url))
-		return refuse(err, "the addresses of Redis are HOST:PORT, at most 16, with commas between them");
+		return refuse(err, "must have addresses as HOST:PORT, at most 16, with commas between them");
 	if (url.kind == AX_REDIS_SINGLE && url.n > 1)
-		return refuse(err, "redis:// takes one address; several are redis-cluster:// or redis-sentinel://");
+		return refuse(err,
+			"must have one address after redis://; several go with redis-cluster:// or redis-sentinel://");
 	enum ax_status status = read_path(rest + len, &url, err);
 	if (status == AX_OK)
 		*ret = url;

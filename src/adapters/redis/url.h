@@ -33,7 +33,7 @@ struct ax_redis_url {
 	char primary[129]; /* the name that sentinels know it by */
 };
 
-/* What it refuses is AX_INVALID with the reason; no message repeats any part of the URL that may be secret. */
+/* What it refuses is AX_INVALID with the rule ("must …"); no message repeats any part of the URL that may be secret. */
 AX_MUST_USE enum ax_status ax_redis_url_read(const char *url, struct ax_redis_url *ret, struct ax_err *err);
 
 /* Reads "HOST:PORT" or "[HOST]:PORT"; a default port of 0 means that one must be stated. False when it is none. */

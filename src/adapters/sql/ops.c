@@ -100,6 +100,11 @@ enum ax_status ax_sql_tasks_due(
 	return AX_SQL_GIVE(status, rows, ret_tasks);
 }
 
+enum ax_status ax_sql_store_born(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)
+{
+	return ax_sql_numbers(tx, AX_SQL_STORE_BORN, NONE, ret_time, 1, err);
+}
+
 /* As many ids as one statement names: the last one repeatedly when there are fewer. */
 enum { IDS_STEP = 20 };
 

@@ -112,6 +112,14 @@ enum ax_status ax_mem_tasks_due(
 	return AX_MEM_GIVE(walk, ret_tasks);
 }
 
+enum ax_status ax_mem_store_born(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)
+{
+	(void)tx;
+	(void)err;
+	*ret_time = 1; /* one process, one memory */
+	return AX_OK;
+}
+
 enum ax_status ax_mem_tasks_by_id(
 	struct ax_tx *tx, const struct ax_ids *ids, struct ax_tasks *ret_tasks, struct ax_err *err)
 {

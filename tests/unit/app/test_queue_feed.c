@@ -440,6 +440,41 @@ static void test_an_old_copy_comes_back(void **state)
 	assert_int_equal(size_of_queue(), 2);
 }
 
+/* A lock is never needed to be right: with one that nobody gives back the store decides, until it ends by itself. */
+static void test_a_lock_that_is_stuck(void **state)
+{
+	struct world *w = *state;
+	struct seat a;
+	sit_down(&a, w, ALL, "a");
+	int64_t id = make_task(w, "@every 2s", allow_many);
+	assert_true(a.feed.queue->ops->lock(a.feed.queue, "load-ffff", "nobody", 15000, NULL, NULL));
+	run(&a, NULL, 14000);
+	assert_false(leads(&a));
+	run(&a, NULL, 4000);
+	assert_true(leads(&a));
+	run(&a, NULL, 4000);
+	assert_true(lateness(w, id, 10) <= 10);
+}
+
+/* Two load at once, each sure that it alone does. */
+static void test_a_lock_that_is_lost(void **state)
+{
+	struct world *w = *state;
+	struct seat a, b;
+	sit_down(&a, w, ALL, "a");
+	sit_down(&b, w, ALL, "b");
+	int64_t id = make_task(w, "@every 2s", allow_many);
+	for (int i = 0; i < 20; i++) {
+		a.feed.queue->ops->unlock(a.feed.queue, "load-ffff", "a", NULL, NULL);
+		a.feed.queue->ops->unlock(a.feed.queue, "load-ffff", "b", NULL, NULL);
+		a.feed.found_late = b.feed.found_late = true;
+		run(&a, &b, 1000);
+	}
+	assert_true(leads(&a) && leads(&b));
+	assert_true(lateness(w, id, 9) <= 10);
+	assert_int_equal(size_of_queue(), 1);
+}
+
 static void test_many_pages(void **state)
 {
 	struct world *w = *state;
@@ -510,6 +545,8 @@ int main(void)
 		TEST(test_flushed),
 		TEST(test_away_and_mute),
 		TEST(test_an_old_copy_comes_back),
+		TEST(test_a_lock_that_is_stuck),
+		TEST(test_a_lock_that_is_lost),
 		TEST(test_many_pages),
 		TEST(test_nothing_is_told_of_what_did_not_happen),
 	};

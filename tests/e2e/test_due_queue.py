@@ -1,0 +1,280 @@
+"""The due queue in Redis: servers fire through it, and whatever happens to it costs lateness alone."""
+
+import re
+import time
+
+import pytest
+
+from ax_server import Server, wait_for
+from mariadb import MariaDB
+from redis import Redis, RedisCluster, RedisSentinel
+
+GROUPS = 8
+EVERY_MS = 1000
+LATE_MS = 5000  # the promise: later than that only while the database is away
+READY_S = 20
+
+
+def metrics(client):
+    lines = client.get("/metrics").text.decode().splitlines()
+    return {line.split()[0]: float(line.split()[1]) for line in lines if not line.startswith("#")}
+
+
+def leads(client):
+    return metrics(client).get("ax_due_queue_leads") == 1
+
+
+def make_tasks(client, n=GROUPS, cron="@every 1s"):
+    """One task in each of some groups, so that several shards have members."""
+    ids = []
+    for i in range(n):
+        client.post("/api/v1/groups", {"group_key": f"g{i}"}).ok(201)
+        ids.append(client.post("/api/v1/tasks", {
+            "group_key": f"g{i}", "task_name": "t", "cron_expr": cron, "executor_key": "nobody", "overlap": "allow",
+            "overlap_max": 1000}).ok(201)["id"])
+    return ids
+
+
+def runs_of(client, task_id):
+    runs, before = [], ""
+    while True:
+        page = client.get(f"/api/v1/runs?task_id={task_id}&limit=200{before}").ok()
+        runs += page["items"]
+        if not page.get("next"):
+            return runs
+        before = f"&after={page['next']}"
+
+
+def check_fires(client, ids, least):
+    """No fire is missing between the first and the last, none is doubled; how late the latest of them was."""
+    worst = 0
+    for task_id in ids:
+        runs = runs_of(client, task_id)
+        fires = sorted(run["trigger_time"] for run in runs)
+        assert len(fires) >= least, len(fires)
+        assert all(b - a == EVERY_MS for a, b in zip(fires, fires[1:])), fires
+        worst = max(worst, *(run["create_time"] - run["trigger_time"] for run in runs))
+    return worst
+
+
+class One:
+    """A server with its embedded database, and a Redis."""
+
+    def __init__(self, folder, redis, *options):
+        more = ["--queue-ca", redis.authority] if redis.authority else []
+        self.server = Server(folder, "--queue", redis.url(), *more, *options)
+        self.client = self.server.set_up()
+        wait_for(lambda: leads(self.client), READY_S)
+        self.ids = make_tasks(self.client)
+
+    def fires(self):
+        return metrics(self.client)["ax_fires_total"]
+
+    def fire_on(self, seconds):
+        """Until so many more seconds' fires were made."""
+        wanted = self.fires() + seconds * len(self.ids)
+        wait_for(lambda: self.fires() >= wanted, seconds + 30, 0.05)
+
+    def end(self, least):
+        worst = check_fires(self.client, self.ids, least)
+        self.server.stop()
+        return worst
+
+
+@pytest.fixture
+def one(tmp_path):
+    made = []
+
+    def make(redis, *options):
+        made.append(One(tmp_path / "server", redis, *options))
+        return made[-1]
+
+    yield make
+    for server in (one.server for one in made):
+        if server.process.poll() is None:
+            server.kill()
+
+
+@pytest.mark.parametrize("kind", ["single", "secure", "cluster", "sentinel"])
+def test_it_fires_through_the_queue(one, kind):
+    make = {"single": Redis, "secure": lambda: Redis(tls=True, user=("ax", "s3cret")), "cluster": RedisCluster,
+            "sentinel": RedisSentinel}[kind]
+    with make() as redis:
+        it = one(redis)
+        it.fire_on(5)
+        told = metrics(it.client)
+        assert told["ax_due_queue_taken_total"] >= 5 * GROUPS
+        assert told["ax_redis_refused_total"] == 0
+        assert it.end(5) < 500
+        log = it.server.log.read_text()
+        assert "s3cret" not in log and "queue_lags" not in log
+
+
+def test_a_flushed_queue(one):
+    with Redis() as redis:
+        it = one(redis)
+        for _ in range(3):
+            it.fire_on(2)
+            redis.ask("FLUSHALL")
+            wait_for(lambda: leads(it.client) and redis.ask("KEYS", "ax:*:due"), READY_S)
+        it.fire_on(2)
+        assert it.end(8) < LATE_MS
+
+
+@pytest.mark.parametrize("how", ["restart", "away"])
+def test_redis_ends(one, how):
+    with Redis() as redis:
+        it = one(redis)
+        it.fire_on(2)
+        redis.kill()
+        if how == "away":
+            wait_for(lambda: not leads(it.client))
+            it.fire_on(5)  # the database alone
+        redis.start()
+        wait_for(lambda: leads(it.client), READY_S)
+        taken = metrics(it.client)["ax_due_queue_taken_total"]
+        it.fire_on(3)
+        assert metrics(it.client)["ax_due_queue_taken_total"] > taken
+        assert it.end(5) < LATE_MS
+
+
+def test_redis_hangs(one):
+    with Redis() as redis:
+        it = one(redis)
+        it.fire_on(2)
+        redis.pause()
+        it.fire_on(5)
+        assert not leads(it.client)
+        redis.resume()
+        wait_for(lambda: leads(it.client), READY_S)
+        it.fire_on(2)
+        assert it.end(9) < LATE_MS
+
+
+def test_redis_is_full(one):
+    with Redis() as redis:
+        it = one(redis)
+        it.fire_on(2)
+        redis.ask("CONFIG", "SET", "maxmemory", "1")
+        it.fire_on(5)
+        assert not leads(it.client)
+        redis.ask("CONFIG", "SET", "maxmemory", "0")
+        wait_for(lambda: leads(it.client), READY_S)
+        it.fire_on(2)
+        assert metrics(it.client)["ax_redis_refused_total"] > 0
+        assert it.end(9) < LATE_MS
+
+
+def test_an_old_copy_comes_back(one):
+    with Redis(options=["dbfilename old.rdb"]) as redis:
+        it = one(redis)
+        it.fire_on(1)
+        redis.ask("SAVE")
+        late = it.client.post("/api/v1/tasks", {
+            "group_key": "g0", "task_name": "late", "cron_expr": "@every 1s", "executor_key": "nobody",
+            "overlap": "allow", "overlap_max": 1000}).ok(201)["id"]
+        it.ids.append(late)
+        it.fire_on(3)
+        redis.restart()  # with what was saved
+        assert redis.ask("KEYS", "ax:*:due")
+        wait_for(lambda: leads(it.client), READY_S)
+        it.fire_on(3)
+        assert it.end(5) < LATE_MS
+
+
+def test_the_primary_fails(one):
+    with RedisSentinel() as redis:
+        it = one(redis)
+        it.fire_on(2)
+        redis.fail_over()
+        wait_for(lambda: leads(it.client), READY_S)
+        it.fire_on(3)
+        assert it.end(6) < LATE_MS
+
+
+def test_slots_move_under_load(one):
+    """Every slot that holds a queue goes from node to node: nothing is refused, nothing is late."""
+    with RedisCluster() as redis:
+        it = one(redis)
+        slots = {node.ask("CLUSTER", "KEYSLOT", key) for node in redis.nodes for key in node.ask("KEYS", "ax:*:due")}
+        assert len(slots) == 16
+        for slot in slots:
+            nodes = redis.nodes
+            redis.move_slot(slot, nodes[(nodes.index(redis.owner(slot)) + 1) % len(nodes)])
+        it.fire_on(3)
+        told = metrics(it.client)
+        assert told["ax_redis_refused_total"] == 0
+        assert it.end(3) < LATE_MS
+        assert "queue_lags" not in it.server.log.read_text()
+
+
+def test_another_installation_is_left_alone(one, tmp_path):
+    with Redis() as redis:
+        it = one(redis)
+        other = Server(tmp_path / "other", "--queue", redis.url())
+        client = other.set_up()
+        wait_for(lambda: other.events("queue_foreign"))
+        ids = make_tasks(client)
+        it.fire_on(6)
+        assert not leads(client) and leads(it.client)
+        assert check_fires(client, ids, 4) < LATE_MS
+        other.stop()
+        assert it.end(6) < 500
+
+
+def test_a_start_without_redis(tmp_path):
+    redis = Redis()
+    redis.kill()
+    server = Server(tmp_path / "server", "--queue", redis.url())
+    try:
+        client = server.set_up()
+        ids = make_tasks(client)
+        wait_for(lambda: metrics(client)["ax_fires_total"] >= 3 * len(ids))
+        assert server.events("redis_lost")
+        redis.start()
+        wait_for(lambda: leads(client), READY_S)
+        assert check_fires(client, ids, 3) < 1500
+        server.stop()
+    finally:
+        redis.stop()
+        if server.process.poll() is None:
+            server.kill()
+
+
+@pytest.mark.parametrize("options, said", [
+    (["--queue", "redis://:s3cret@h:1/x"], "number of the database"),
+    (["--queue", "memcached://h"], "must be redis://"),
+    (["--queue-password-file", "/nonexistent"], "goes with --queue redis"),
+    (["--shards", "16"], "numbers from 0 to 15"),
+    (["--shards", "3-1"], "numbers from 0 to 15"),
+])
+def test_wrong_options_are_told(tmp_path, options, said):
+    server = Server(tmp_path, *options, wait=False)
+    assert server.process.wait(10) != 0
+    text = server.log.read_text() + server.out.read_text()
+    assert said in text and "s3cret" not in text
+
+
+def test_two_servers_share_a_database_and_a_queue(tmp_path):
+    with MariaDB() as database, Redis() as redis:
+        options = ["--store", database.url(), "--queue", redis.url()]
+        a = Server(tmp_path / "a", *options, "--shards", "0-7")
+        b = None
+        try:
+            client = a.set_up()
+            b = Server(tmp_path / "b", *options, "--shards", "8-15")
+            other = b.client(cookie=client.cookie, csrf=client.csrf)
+            wait_for(lambda: leads(client) and leads(other), READY_S)
+            ids = make_tasks(client, 24)
+            wait_for(lambda: metrics(client)["ax_fires_total"] + metrics(other)["ax_fires_total"] >= 5 * len(ids), 30)
+            taken = [metrics(c)["ax_due_queue_taken_total"] for c in (client, other)]
+            assert min(taken) >= len(ids), taken  # each had its shards
+            b.kill()  # nobody is there for 8-15
+            begun = metrics(client)["ax_fires_total"]
+            wait_for(lambda: metrics(client)["ax_fires_total"] >= begun + 6 * len(ids), 30)
+            assert check_fires(client, ids, 8) < LATE_MS
+            a.stop()
+        finally:
+            for server in (a, b):
+                if server is not None and server.process.poll() is None:
+                    server.kill()
