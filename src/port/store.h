@@ -16,7 +16,8 @@
  * (gid, fence, seq);
  *  - unique: the name of a calendar, (name, version) of its versions; the number of a server; the name of a lease;
  * (server, seq) of notices;
- *  - the counters of runs given out in ax_group and ax_worker_group never go below 0 (AX_BROKEN);
+ *  - the counters of runs given out in ax_group and ax_worker_group never go below 0 (AX_BROKEN). A store may write
+ * them at the transaction's end; then a failure of the two operations comes there;
  *  - a terminal run never changes its status or fence, whatever is asked (AX_BROKEN).
  *
  * Transactions run at once, on several connections and servers. A row read `for_update`, or by a list that says

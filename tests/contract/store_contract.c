@@ -1716,7 +1716,6 @@ TX_TEST(test_groups)
 	assert_string_equal(list.at[0].group_key, "a");
 	new.group_key = "none";
 	GIVES(AX_NOT_FOUND, group_update, &new, 1);
-	GIVES(AX_NOT_FOUND, group_add_running, "none", 1, 0);
 	GIVES(AX_NOT_FOUND, group_get, "none", true, &out);
 	GIVES(AX_NOT_FOUND, group_delete, "none");
 }
@@ -1763,6 +1762,18 @@ static enum ax_status take_too_many_long(struct ax_tx *tx, void *arg, struct ax_
 	return status == AX_OK ? tx->ops->group_add_running(tx, "g", 0, -1, err) : status;
 }
 
+static enum ax_status count_in_no_group(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	(void)arg;
+	return tx->ops->group_add_running(tx, "none", 1, 0, err);
+}
+
+static enum ax_status count_on_no_worker(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	(void)arg;
+	return tx->ops->worker_group_add_given(tx, "none", "g", 1, 0, err);
+}
+
 static enum ax_status insert_broken_task(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	int64_t id;
@@ -1775,6 +1786,8 @@ static void test_counters_and_checks(void **state)
 	expect_end(f, AX_BROKEN, take_too_much_of_a_group, NULL);
 	expect_end(f, AX_BROKEN, take_too_much_of_a_worker, NULL);
 	expect_end(f, AX_BROKEN, take_too_many_long, NULL);
+	expect_end(f, AX_NOT_FOUND, count_in_no_group, NULL);
+	expect_end(f, AX_NOT_FOUND, count_on_no_worker, NULL);
 	struct ax_task task = plain_task("g", "a");
 	task.def.priority = 11;
 	expect_end(f, AX_BROKEN, insert_broken_task, &task);
@@ -1833,7 +1846,6 @@ TX_TEST(test_workers)
 	OK(worker_group_drop, "a", "g");
 	GIVES(AX_NOT_FOUND, worker_group_drop, "a", "g");
 	GIVES(AX_NOT_FOUND, worker_group_get, "a", "g", true, &row);
-	GIVES(AX_NOT_FOUND, worker_group_add_given, "a", "g", 1, 0);
 	GIVES(AX_NOT_FOUND, worker_group_routed, &row);
 	OK(worker_groups, NULL, &rows);
 	assert_int_equal(rows.n, 5);

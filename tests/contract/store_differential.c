@@ -307,6 +307,29 @@ AX_TX_OPS(OP)
 #undef IN
 #undef OUT
 
+/* Counters fail at once or at the transaction's end, as it suits the store: only what succeeds can be compared. */
+static enum ax_status count_in_group(struct ax_tx *tx, struct dice *dice, struct ax_err *err)
+{
+	struct ax_group group;
+	const char *key = random_text(dice, "group_key");
+	enum ax_status status = tx->ops->group_get(tx, key, false, &group, err);
+	if (status != AX_OK)
+		return status;
+	int64_t delta = roll(dice, 5) - AX_MIN(group.running, 2);
+	return tx->ops->group_add_running(tx, key, delta, roll(dice, 5) - AX_MIN(group.running_long, 2), err);
+}
+
+static enum ax_status count_on_worker(struct ax_tx *tx, struct dice *dice, struct ax_err *err)
+{
+	struct ax_worker_group row;
+	const char *worker = random_text(dice, "worker"), *key = random_text(dice, "group_key");
+	enum ax_status status = tx->ops->worker_group_get(tx, worker, key, false, &row, err);
+	if (status != AX_OK)
+		return status;
+	int64_t delta = roll(dice, 5) - AX_MIN(row.given, 2);
+	return tx->ops->worker_group_add_given(tx, worker, key, delta, roll(dice, 5) - AX_MIN(row.given_long, 2), err);
+}
+
 static const struct random_op {
 	const char *name;
 	enum ax_status (*call)(struct ax_tx *tx, struct dice *dice, struct ax_err *err);
@@ -344,6 +367,10 @@ struct side {
 static enum ax_status call(struct side *side, const struct random_op *op, struct ax_tx *tx, struct ax_err *err)
 {
 	size_t i = 0;
+	if (op->call == random_group_add_running)
+		return count_in_group(tx, &side->dice, err);
+	if (op->call == random_worker_group_add_given)
+		return count_on_worker(tx, &side->dice, err);
 	while (i < AX_COUNT(with_id) && strcmp(with_id[i], op->name) != 0)
 		i++;
 	if (side->f.conn == NULL || i == AX_COUNT(with_id))

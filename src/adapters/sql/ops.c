@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "adapters/sql/counts.h"
 #include "adapters/sql/sql.h"
 #include "base/err.h"
 #include "port/filter.h"
@@ -598,7 +599,11 @@ enum ax_status ax_sql_group_insert(struct ax_tx *tx, const struct ax_group *grou
 enum ax_status ax_sql_group_get(
 	struct ax_tx *tx, const char *key, bool for_update, struct ax_group *ret_group, struct ax_err *err)
 {
-	return ax_sql_get(tx, for_update ? AX_SQL_GROUP_GET_LOCK : AX_SQL_GROUP_GET, ARGS(TXT(key)), ret_group, err);
+	enum ax_status status =
+		ax_sql_get(tx, for_update ? AX_SQL_GROUP_GET_LOCK : AX_SQL_GROUP_GET, ARGS(TXT(key)), ret_group, err);
+	if (status == AX_OK)
+		ax_sql_count_in_group(ax_sql_conn_of(tx), ret_group);
+	return status;
 }
 
 enum ax_status ax_sql_group_update(
@@ -611,13 +616,15 @@ enum ax_status ax_sql_group_update(
 enum ax_status ax_sql_group_add_running(
 	struct ax_tx *tx, const char *key, int64_t delta, int64_t long_delta, struct ax_err *err)
 {
-	return ax_sql_change_any(tx, AX_SQL_GROUP_ADD_RUNNING, NULL, ARGS(TXT(key), NUM(delta), NUM(long_delta)), err);
+	return ax_sql_count(tx, key, NULL, delta, long_delta, err);
 }
 
 enum ax_status ax_sql_group_delete(struct ax_tx *tx, const char *key, struct ax_err *err)
 {
-	enum ax_status status =
-		ax_sql_change(tx, AX_SQL_GROUP_DELETE, NULL, ARGS(TXT(key)), AX_SQL_GROUP_EXISTS, ARGS(TXT(key)), err);
+	enum ax_status status = ax_sql_counts_write(tx, err);
+	if (status == AX_OK)
+		status = ax_sql_change(
+			tx, AX_SQL_GROUP_DELETE, NULL, ARGS(TXT(key)), AX_SQL_GROUP_EXISTS, ARGS(TXT(key)), err);
 	if (status == AX_CONFLICT)
 		return ax_fail(err, AX_CONFLICT, "group_key", "tasks or live runs belong to the group %s", key);
 	return status;
@@ -627,6 +634,8 @@ enum ax_status ax_sql_groups(struct ax_tx *tx, struct ax_groups *ret_groups, str
 {
 	struct ax_rows rows;
 	enum ax_status status = ax_sql_list(tx, AX_SQL_GROUPS, NONE, &rows, err);
+	for (int i = 0; status == AX_OK && i < rows.n; i++)
+		ax_sql_count_in_group(ax_sql_conn_of(tx), &((struct ax_group *)rows.at)[i]);
 	return AX_SQL_GIVE(status, rows, ret_groups);
 }
 
@@ -658,7 +667,9 @@ enum ax_status ax_sql_workers(struct ax_tx *tx, struct ax_workers *ret_workers, 
 
 enum ax_status ax_sql_worker_delete(struct ax_tx *tx, const char *name, struct ax_err *err)
 {
-	enum ax_status status = ax_sql_change_any(tx, AX_SQL_WORKER_DELETE, NULL, ARGS(TXT(name)), err);
+	enum ax_status status = ax_sql_counts_write(tx, err);
+	if (status == AX_OK)
+		status = ax_sql_change_any(tx, AX_SQL_WORKER_DELETE, NULL, ARGS(TXT(name)), err);
 	if (status == AX_OK)
 		status = ax_sql_exec(tx, AX_SQL_WORKER_DELETE_GROUPS, NULL, ARGS(TXT(name)), err);
 	return status;
@@ -674,35 +685,41 @@ enum ax_status ax_sql_worker_group_put(
 enum ax_status ax_sql_worker_group_get(struct ax_tx *tx, const char *worker, const char *group_key, bool for_update,
 	struct ax_worker_group *ret_row, struct ax_err *err)
 {
-	return ax_sql_get(tx, for_update ? AX_SQL_WORKER_GROUP_GET_LOCK : AX_SQL_WORKER_GROUP_GET,
+	enum ax_status status = ax_sql_get(tx, for_update ? AX_SQL_WORKER_GROUP_GET_LOCK : AX_SQL_WORKER_GROUP_GET,
 		ARGS(TXT(worker), TXT(group_key)), ret_row, err);
+	if (status == AX_OK)
+		ax_sql_count_in_worker_group(ax_sql_conn_of(tx), ret_row);
+	return status;
+}
+
+static enum ax_status list_worker_groups(struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args,
+	struct ax_worker_groups *ret, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status = ax_sql_list(tx, id, args, &rows, err);
+	for (int i = 0; status == AX_OK && i < rows.n; i++)
+		ax_sql_count_in_worker_group(ax_sql_conn_of(tx), &((struct ax_worker_group *)rows.at)[i]);
+	return AX_SQL_GIVE(status, rows, ret);
 }
 
 enum ax_status ax_sql_worker_groups(
 	struct ax_tx *tx, const char *worker, struct ax_worker_groups *ret_rows, struct ax_err *err)
 {
-	struct ax_rows rows;
-	enum ax_status status;
 	if (worker == NULL)
-		status = ax_sql_list(tx, AX_SQL_WORKER_GROUPS, NONE, &rows, err);
-	else
-		status = ax_sql_list(tx, AX_SQL_WORKER_GROUPS_OF, ARGS(TXT(worker)), &rows, err);
-	return AX_SQL_GIVE(status, rows, ret_rows);
+		return list_worker_groups(tx, AX_SQL_WORKER_GROUPS, NONE, ret_rows, err);
+	return list_worker_groups(tx, AX_SQL_WORKER_GROUPS_OF, ARGS(TXT(worker)), ret_rows, err);
 }
 
 enum ax_status ax_sql_group_workers(
 	struct ax_tx *tx, const char *group_key, struct ax_worker_groups *ret_rows, struct ax_err *err)
 {
-	struct ax_rows rows;
-	enum ax_status status = ax_sql_list(tx, AX_SQL_GROUP_WORKERS, ARGS(TXT(group_key)), &rows, err);
-	return AX_SQL_GIVE(status, rows, ret_rows);
+	return list_worker_groups(tx, AX_SQL_GROUP_WORKERS, ARGS(TXT(group_key)), ret_rows, err);
 }
 
 enum ax_status ax_sql_worker_group_add_given(struct ax_tx *tx, const char *worker, const char *group_key, int64_t delta,
 	int64_t long_delta, struct ax_err *err)
 {
-	return ax_sql_change_any(tx, AX_SQL_WORKER_GROUP_ADD_GIVEN, NULL,
-		ARGS(TXT(worker), TXT(group_key), NUM(delta), NUM(long_delta)), err);
+	return ax_sql_count(tx, group_key, worker, delta, long_delta, err);
 }
 
 enum ax_status ax_sql_worker_group_routed(struct ax_tx *tx, const struct ax_worker_group *row, struct ax_err *err)
@@ -715,7 +732,10 @@ enum ax_status ax_sql_worker_group_routed(struct ax_tx *tx, const struct ax_work
 
 enum ax_status ax_sql_worker_group_drop(struct ax_tx *tx, const char *worker, const char *group_key, struct ax_err *err)
 {
-	return ax_sql_change_any(tx, AX_SQL_WORKER_GROUP_DROP, NULL, ARGS(TXT(worker), TXT(group_key)), err);
+	enum ax_status status = ax_sql_counts_write(tx, err);
+	if (status == AX_OK)
+		status = ax_sql_change_any(tx, AX_SQL_WORKER_GROUP_DROP, NULL, ARGS(TXT(worker), TXT(group_key)), err);
+	return status;
 }
 
 /* servers, accounts, audit log, kept answers */

@@ -1,5 +1,6 @@
 /* The ways to run a statement, on any driver. */
 
+#include "adapters/sql/counts.h"
 #include "adapters/sql/sql.h"
 #include "base/err.h"
 #include "sys/crash_point.h"
@@ -24,8 +25,12 @@ enum ax_status ax_sql_call(struct ax_sql_conn *conn, struct ax_arena *arena, ax_
 {
 	struct ax_sql_tx tx = { .tx = { &ops, arena }, .conn = conn };
 	conn->doomed = AX_OK;
+	conn->counts = NULL;
+	conn->n_counts = conn->cap_counts = 0;
 	conn->in_transaction = true;
 	enum ax_status status = fn(&tx.tx, arg, err);
+	if (status == AX_OK && conn->doomed == AX_OK)
+		status = ax_sql_counts_write(&tx.tx, err);
 	conn->in_transaction = false;
 	return status == AX_OK ? conn->doomed : status;
 }

@@ -59,6 +59,7 @@ struct ax_sql_input {
 };
 
 struct ax_sql_conn;
+struct ax_sql_count;
 struct ax_sql_cursor; /* a statement under way: the driver knows what it is */
 
 struct ax_sql_driver {
@@ -86,6 +87,8 @@ struct ax_sql_conn {
 	const struct ax_sql_text *texts; /* of the dialect, by enum ax_sql_id */
 	bool in_transaction;             /* a function runs */
 	enum ax_status doomed;           /* the failure that this transaction must end with, or AX_OK */
+	struct ax_sql_count *counts;     /* not written yet, in the transaction's arena; see counts.h */
+	size_t n_counts, cap_counts;
 };
 
 struct ax_sql_tx {
