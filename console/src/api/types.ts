@@ -247,7 +247,13 @@ export interface Group {
 	dispatch_quota: number
 	pool_size: number
 	paused: boolean
-	contacts: Json
+	contacts: string[]
+	long_share_percent: number
+	worker_backlog: number
+	defaults: Record<string, Json>
+	late_seconds: number
+	backlog_limit: number
+	backlog_seconds: number
 	running: number
 	waiting: number
 	version: number

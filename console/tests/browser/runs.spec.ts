@@ -131,3 +131,18 @@ test('a run with shards shows how far they are, and each of them', async ({ page
 	await page.getByRole('button', { name: 'Run failed shards again' }).click()
 	await expect(page.locator('.shards')).toContainText('of 1 have ended')
 })
+
+test('why it waits is said in both languages, and what of a task does nothing', async ({ page, api }) => {
+	const name = unique('nobody')
+	const task = await api.post<{ id: string }>('/tasks', { task_name: name, task_type: 'delay', executor_key: 'nobody.has', overlap_max: 7 })
+	await api.post(`/tasks/${task.id}/resume`, {})
+	const run = await api.post<{ gid: string }>(`/tasks/${task.id}/runs`, {})
+	await page.goto(`/#/runs/${run.gid}`)
+	const failed = page.locator('.why-steps .fail')
+	await expect(failed).toContainText('No worker offers executor nobody.has')
+	await page.getByTitle('Switch to Chinese').click()
+	await expect(failed).toContainText('没有节点提供该执行器')
+	await expect(failed).toContainText('nobody.has')
+	await page.goto(`/#/tasks/${task.id}`)
+	await expect(page.locator('.warnings')).toContainText('overlap_max 在此不起作用')
+})
