@@ -309,6 +309,8 @@ CREATE TABLE IF NOT EXISTS ax_group (
   backlog_seconds BIGINT NOT NULL,
   long_share_percent BIGINT NOT NULL,
   worker_backlog BIGINT NOT NULL,
+  keep_days BIGINT NOT NULL,
+  keep_runs BIGINT NOT NULL,
   defaults MEDIUMTEXT NOT NULL,
   running_long BIGINT NOT NULL,
   PRIMARY KEY (group_key),

@@ -427,3 +427,8 @@ CREATE TABLE ax_ended_minute (
   skipped INTEGER NOT NULL,
   missed INTEGER NOT NULL
 ) STRICT;
+
+-- Retention of a group.
+
+ALTER TABLE ax_group ADD COLUMN keep_days INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE ax_group ADD COLUMN keep_runs INTEGER NOT NULL DEFAULT 0;

@@ -46,6 +46,7 @@ struct ax_ctx {
 	int64_t folded_ms;      /* when no failure was left to be counted into its group, last */
 	int64_t counted_ms;     /* when ended runs were counted last … */
 	int64_t counted_minute; /* … up to this minute; 0 = not known */
+	int64_t kept_task;      /* retention of groups goes on behind this task; 0 = from the first */
 	int64_t alerts_seen_ms; /* when alerts that only time shows were looked for last */
 	/* A due queue leads: what comes due is taken from the store only when it is late by so much. 0 = none does. */
 	int64_t queue_leads_ms;

@@ -80,6 +80,11 @@ static enum ax_status check(const struct ax_group *group, struct ax_err *err)
 	if (group->worker_backlog < 0 || group->worker_backlog > 30000)
 		return ax_fail(err, AX_INVALID, "worker_backlog",
 			"the backlog of a worker is 1 to 30,000 runs, or 0 for three times its pool");
+	if (group->keep_days < 0 || group->keep_days > 3650)
+		return ax_fail(err, AX_INVALID, "keep_days",
+			"runs are kept for 1 to 3,650 days, or 0 for as long as the server keeps them");
+	if (group->keep_runs < 0 || group->keep_runs > AX_KEEP_RUNS_MAX)
+		return ax_fail(err, AX_INVALID, "keep_runs", "of each task 1 to 10,000 runs are kept, or 0 for all");
 	if (strlen(group->defaults) > AX_PARAM_MAX)
 		return ax_fail(err, AX_TOO_LARGE, "defaults", "the defaults have at most %d bytes", AX_PARAM_MAX);
 	return check_contacts(group->contacts, err);

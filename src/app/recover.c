@@ -2,6 +2,7 @@
 
 #include "app/chore.h"
 #include "app/groups.h"
+#include "app/keep.h"
 #include "app/seat.h"
 #include "app/workers.h"
 #include "app/failures.h"
@@ -43,6 +44,7 @@ enum ax_status ax_recover(struct ax_ctx *ctx, const char *version, struct ax_err
 	ctx->seen_ms = 0;
 	ctx->stuck_seen_ms = 0;
 	ctx->folded_ms = 0;
+	ctx->kept_task = 0;
 	ctx->counted_ms = 0;
 	ctx->counted_minute = 0;
 	ctx->alerts_seen_ms = 0;
@@ -52,8 +54,10 @@ enum ax_status ax_recover(struct ax_ctx *ctx, const char *version, struct ax_err
 static enum ax_status purge(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
-	int workers, failures, events, alerts;
+	int kept, workers, failures, events, alerts;
 	enum ax_status status = tx->ops->runs_purge(tx, pass->now - pass->keep_ms, AX_BATCH, &pass->deleted, err);
+	if (status == AX_OK)
+		status = ax_keep_step(pass->ctx, tx, pass->now, &kept, err);
 	if (status == AX_OK)
 		status = ax_workers_purge(pass->ctx, tx, pass->now, &workers, err);
 	if (status == AX_OK)
@@ -63,7 +67,7 @@ static enum ax_status purge(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (status == AX_OK)
 		status = tx->ops->alerts_purge(tx, pass->now - pass->keep_ms - DAY_MS, AX_BATCH, &alerts, err);
 	if (status == AX_OK)
-		pass->deleted += workers + failures + events + alerts;
+		pass->deleted += kept + workers + failures + events + alerts;
 	if (status == AX_OK)
 		status = tx->ops->idem_purge(tx, pass->now, err);
 	return status == AX_OK ? tx->ops->tokens_expire(tx, pass->now, NULL, err) : status;

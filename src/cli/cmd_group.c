@@ -14,6 +14,9 @@ static const struct ax_opt change_opts[] = {
 	{ "backlog-seconds", NULL, "N", "… wait longer than this (300)" },
 	{ "long-share", "long-share-percent", "N", "percent that long runs may hold (50)" },
 	{ "worker-backlog", NULL, "N", "most runs given to one worker, 0: three times its pool (0)" },
+	{ "keep-days", NULL, "N",
+		"ended runs are kept no longer than N days, 0: as long as the server keeps them (0)" },
+	{ "keep-runs", NULL, "N", "of each task so many runs are kept, beside those of the last day, 0: all (0)" },
 	{ "defaults", NULL, "JSON", "fields of tasks created without them; \"@FILE\" reads it from a file" },
 	{ 0 },
 };
@@ -86,6 +89,8 @@ static int read_changes(struct ax_ctl *ctl, json_t *body)
 		{ "backlog-seconds", "backlog_seconds", 10, 86400 },
 		{ "long-share", "long_share_percent", 1, 100 },
 		{ "worker-backlog", "worker_backlog", 0, 30000 },
+		{ "keep-days", "keep_days", 0, 3650 },
+		{ "keep-runs", "keep_runs", 0, 10000 },
 	};
 	int code = AX_EXIT_OK;
 	for (size_t i = 0; code == AX_EXIT_OK && i < AX_COUNT(numbers); i++) {

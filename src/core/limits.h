@@ -17,6 +17,7 @@ enum {
 	AX_WORKER_KEEP_MS = 86400000,  /* a worker that was not seen for so long is forgotten */
 	AX_RANK_STEP_MS = 60000,       /* one priority step outranks a minute of waiting */
 	AX_BOUNCE_LIMIT = 10,          /* claims in a row that nobody accepts, then it counts as a lost attempt */
+	AX_KEEP_RUNS_MAX = 10000,      /* that a group keeps of each task: the oldest of them is looked for */
 	AX_BATCH = 200,                /* rows one transaction takes */
 	AX_FIRE_ALL_MAX = 100,         /* runs that one task makes up in one transaction under fire_all */
 	AX_BACKFILL_MAX = 50000,       /* fires of one backfill */
@@ -54,7 +55,7 @@ enum {
 	AX_REPORT_ITEMS_MAX = 1000,
 	AX_POLL_GROUPS_MAX = 64,
 
-	AX_SKEW_MS = 1000, /* clocks of servers differ by less: one that differs by more does not fire */
+	AX_SKEW_MS = 1000,         /* clocks of servers differ by less: one that differs by more does not fire */
 	AX_SEAT_LEASE_MS = 30000,  /* a server's number is its own for so long after it was seen … */
 	AX_SEAT_STALE_MS = 20000,  /* … it stops 10 s before, for clock rates and what is under way … */
 	AX_SEAT_RENEW_MS = 5000,   /* … and has three tries before that */

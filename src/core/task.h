@@ -224,6 +224,8 @@ struct ax_group {
 	int64_t backlog_seconds; /* … waiting longer than this raise an alert; a limit of 0 = never */
 	int64_t long_share_percent; /* of quota, backlog and pool: what long runs may hold */
 	int64_t worker_backlog;     /* most runs given out to one worker; 0 = three times its pool */
+	int64_t keep_days;          /* ended runs are kept no longer than that; 0 = as long as the server keeps them */
+	int64_t keep_runs;          /* of each task, beside those of the last day; 0 = all */
 	const char *defaults;       /* JSON object: fields of tasks that are created without them */
 	int64_t running;            /* DISPATCHED + RUNNING now; changed only together with a run's state */
 	int64_t running_long;       /* those of them in the long lane */

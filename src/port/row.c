@@ -110,8 +110,8 @@ ROW(ax_output_row, "ax_output", output_fields);
 #define TYPE ax_group
 static const struct ax_field group_fields[] = { FIX(group_key), COL(title), COL(dispatch_quota), COL(pool_size),
 	COL(paused), COL(contacts), COL(late_seconds), COL(backlog_limit), COL(backlog_seconds),
-	COL(long_share_percent), COL(worker_backlog), COL(defaults), FIX(running), FIX(running_long), COL(version),
-	FIX(create_time), COL(update_time) };
+	COL(long_share_percent), COL(worker_backlog), COL(keep_days), COL(keep_runs), COL(defaults), FIX(running),
+	FIX(running_long), COL(version), FIX(create_time), COL(update_time) };
 ROW(ax_group_row, "ax_group", group_fields);
 #undef TYPE
 

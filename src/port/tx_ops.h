@@ -20,7 +20,7 @@
 	OP(run_next_deadline) OP(runs_of_worker) OP(runs_to_stop) OP(runs_page) OP(runs_fired) OP(live_counts) OP(ended_counts) \
 	OP(ended_minute_put) OP(ended_minutes) OP(ended_minutes_cut) \
 	OP(group_waiting) OP(attempt_put) OP(attempt_get) OP(attempts) OP(output_size) OP(output_append) OP(output_cut) \
-	OP(outputs) OP(runs_purge) OP(group_insert) OP(group_get) OP(group_update) OP(group_add_running) \
+	OP(outputs) OP(runs_purge) OP(runs_purge_task) OP(run_nth) OP(group_insert) OP(group_get) OP(group_update) OP(group_add_running) \
 	OP(group_delete) OP(groups) OP(group_count_running) OP(worker_put) OP(worker_get) OP(workers) \
 	OP(worker_delete) OP(worker_group_put) OP(worker_group_get) OP(worker_groups) \
 	OP(group_workers) OP(worker_group_add_given) OP(worker_group_routed) OP(worker_group_drop) OP(server_insert) OP(server_get) OP(server_put) OP(server_renew) OP(servers) \
@@ -119,6 +119,9 @@
 #define AX_ARGS_outputs(IN, OUT)                                                                                       \
 	IN(I64, gid) IN(I64, after_fence) IN(I64, after_seq) IN(INT, limit) OUT(OUTPUTS, outputs)
 #define AX_ARGS_runs_purge(IN, OUT) IN(I64, ended_before) IN(INT, limit) OUT(INT, deleted)
+#define AX_ARGS_runs_purge_task(IN, OUT)                                                                               \
+	IN(I64, task_id) IN(I64, ended_before) IN(I64, made_before) IN(INT, limit) OUT(INT, deleted)
+#define AX_ARGS_run_nth(IN, OUT) IN(I64, task_id) IN(I64, nth) OUT(I64, gid)
 #define AX_ARGS_group_insert(IN, OUT) IN(GROUP, group)
 #define AX_ARGS_group_get(IN, OUT) IN(TEXT, group_key) IN(BOOL, for_update) OUT(GROUP, group)
 #define AX_ARGS_group_update(IN, OUT) IN(GROUP, group) IN(I64, old_version)

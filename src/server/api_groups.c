@@ -42,6 +42,8 @@ static void read_group(struct ax_read *r, struct ax_group *group)
 	read_contacts(r, group);
 	ax_read_int(r, "long_share_percent", 1, 100, &group->long_share_percent);
 	ax_read_int(r, "worker_backlog", 0, 30000, &group->worker_backlog);
+	ax_read_int(r, "keep_days", 0, 3650, &group->keep_days);
+	ax_read_int(r, "keep_runs", 0, AX_KEEP_RUNS_MAX, &group->keep_runs);
 	ax_read_json(r, "defaults", AX_PARAM_MAX, &group->defaults);
 	if (group->defaults[0] == '\0')
 		group->defaults = "{}";

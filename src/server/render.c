@@ -694,6 +694,8 @@ enum ax_status ax_render_group(struct ax_call *c, const struct ax_group *group, 
 	ax_json_int(json, "backlog_seconds", group->backlog_seconds);
 	ax_json_int(json, "long_share_percent", group->long_share_percent);
 	ax_json_int(json, "worker_backlog", group->worker_backlog);
+	ax_json_int(json, "keep_days", group->keep_days);
+	ax_json_int(json, "keep_runs", group->keep_runs);
 	ax_json_raw(json, "defaults", group->defaults);
 	ax_json_int(json, "running", group->running);
 	ax_json_int(json, "running_long", group->running_long);

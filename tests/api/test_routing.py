@@ -182,7 +182,7 @@ def test_contacts_are_channels_and_addresses(admin, group):
 
 
 @pytest.mark.parametrize("field, value", [("long_share_percent", 0), ("long_share_percent", 101), ("worker_backlog", 30001),
-                                          ("worker_backlog", -1)])
+                                          ("worker_backlog", -1), ("keep_days", 3651), ("keep_runs", 10001)])
 def test_settings_out_of_range(admin, group, field, value):
     admin.patch(f"/api/v1/groups/{group}", {"version": 1, field: value}).refused(400, "invalid", field)
 

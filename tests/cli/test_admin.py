@@ -31,6 +31,8 @@ def test_groups(server, axctl):
     axctl("group", "update", "ops", "--long-share", 0, code=2)
     axctl("group", "update", "ops", "--late", 0, "--backlog-limit", 7, "--backlog-seconds", 60)
     assert server.requests[-1].body == {"late_seconds": 0, "backlog_limit": 7, "backlog_seconds": 60, "version": 4}
+    axctl("group", "update", "ops", "--keep-days", 7, "--keep-runs", 100)
+    assert server.requests[-1].body == {"keep_days": 7, "keep_runs": 100, "version": 4}
     axctl("group", "update", "ops", "--quota", 20)
     assert server.requests[-1].body == {"dispatch_quota": 20, "version": 4}
     axctl("group", "pause", "ops")

@@ -2276,6 +2276,48 @@ TX_TEST(test_chains)
 	assert_int_equal(of_run.n, 1);
 }
 
+TX_TEST(test_runs_of_a_task_go)
+{
+	struct ax_attempts attempts;
+	struct ax_runs runs;
+	int64_t gid;
+	int deleted;
+	insert_shards(tx, err);
+	for (int64_t i = 0; i < 8; i++) { /* 100 … 107; 102 lives, 105 ended late, 107 is another task's */
+		struct ax_run run = plain_run(100 + i, i == 7 ? 3 : 2);
+		run.status = i == 2 ? AX_RUN_RUNNING : AX_RUN_SUCCESS;
+		run.end_time = i == 2 ? 0 : i == 5 ? 9000 : 1000;
+		OK(run_insert, &run);
+		struct ax_attempt attempt = {
+			.gid = 100 + i, .fence = 1, .worker = "", .message = "", .late_message = ""
+		};
+		OK(attempt_put, &attempt);
+	}
+	OK(run_nth, 2, 0, &gid);
+	assert_int_equal(gid, 106);
+	OK(run_nth, 2, 6, &gid);
+	assert_int_equal(gid, 100);
+	OK(run_nth, 2, 7, &gid);
+	assert_int_equal(gid, 0);
+	OK(run_nth, 1, 1, &gid); /* shards are no runs of their own */
+	assert_int_equal(gid, 10);
+	OK(runs_purge_task, 2, 5000, 106, 2, &deleted);
+	assert_int_equal(deleted, 2);
+	GIVES(AX_NOT_FOUND, run_get, 101, false, &(struct ax_run){ 0 });
+	OK(attempts, 101, &attempts);
+	assert_int_equal(attempts.n, 0);
+	OK(runs_purge_task, 2, 5000, 106, 100, &deleted);
+	assert_int_equal(deleted, 2);
+	OK(runs_purge_task, 2, 5000, 106, 100, &deleted);
+	assert_int_equal(deleted, 0);
+	OK(runs_fired, 2, 0, INT64_MAX, 0, 100, &runs);
+	ASSERT_GIDS(runs, 102, 105, 106);
+	OK(runs_purge_task, 2, 5000, 107, 0, &deleted);
+	assert_int_equal(deleted, 0);
+	OK(run_nth, 3, 0, &gid);
+	assert_int_equal(gid, 107);
+}
+
 /* notices */
 
 TX_TEST(test_notices)
@@ -2834,6 +2876,7 @@ int main(int argc, char **argv)
 		TEST(test_runs_of_a_worker),
 		TEST(test_run_counts),
 		TEST(test_ended_minutes),
+		TEST(test_runs_of_a_task_go),
 		TEST(test_shards),
 		TEST(test_what_sees_no_shards),
 		TEST(test_shards_are_purged_with_their_parent),

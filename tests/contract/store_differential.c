@@ -58,6 +58,8 @@ static int64_t random_number(struct dice *dice, const char *name)
 		{ "fingerprint", 1, 3 },
 		{ "failure_id", 1, 3 },
 		{ "hour", 0, 4 },
+		{ "nth", 0, 4 },
+		{ "made_before", 0, 40 },
 		{ "minute", 0, 4 },
 		{ "from_minute", 0, 4 },
 		{ "before_minute", 0, 4 },

@@ -17,6 +17,9 @@ sys.path.insert(0, str(ROOT / "tests/lib"))
 
 from mariadb import Failed, MariaDB  # noqa: E402
 
+# What the programs make before they apply the migrations.
+APPLIED = ("CREATE TABLE IF NOT EXISTS ax_migration (number BIGINT NOT NULL PRIMARY KEY, name VARCHAR(255) NOT NULL,"
+           " hash VARCHAR(64) NOT NULL, time BIGINT NOT NULL);\n")
 CHUNK = 200_000  # rows of one INSERT
 
 
@@ -81,11 +84,12 @@ class SQLite(Store):
         self.db = sqlite3.connect(self.file, isolation_level=None)
         # Nothing here must outlast the machine; a cache that holds the inner pages of 20 million rows.
         self.db.executescript("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-1000000")
+        self.db.executescript(APPLIED)
         for path in sorted((ROOT / "db/sqlite").glob("*.sql")):
             self.db.executescript(path.read_text())
         for (table,) in self.db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'ax_%'").fetchall():
             described = self.db.execute(f"PRAGMA table_info({table})").fetchall()
-            self.columns[table] = {column[1]: column[2] != "INTEGER" for column in described}
+            self.columns[table] = {column[1]: "INT" not in column[2] for column in described}
 
     def series(self, first, last):
         return (f"(WITH RECURSIVE series(seq) AS (SELECT {first} UNION ALL SELECT seq + 1 FROM series WHERE seq < {last})"
@@ -138,6 +142,7 @@ class MariaDBStore(Store):
             self.columns.setdefault(table, {})[column] = not kind.endswith("int")
 
     def migrate(self):
+        self.server.client(APPLIED)
         for path in sorted((ROOT / "db/mariadb").glob("*.sql")):
             self.server.client(f"DELIMITER $$\n{path.read_text()}\n$$\n")
 

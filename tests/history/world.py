@@ -53,6 +53,7 @@ def history(store, first, last):
 
 def present(store):
     """What is there whatever happened before."""
+    store.insert("ax_migration", 1, 3, number="seq")
     store.insert("ax_group", 0, 19, group_key="'g' || seq", version=1)
     store.insert("ax_task", 1, TASKS, id="1 + (seq - 1) * 8", group_key="'g' || (seq % 20)", task_name="'t' || seq",
                  task_type="CASE WHEN seq % 10 = 0 THEN 3 ELSE 1 END", status=1, cron_expr="'@every 1m'", priority=5,
@@ -130,7 +131,7 @@ def arguments(row, runs):
         "RUNS_FIRED": [41, 0, 10**15, runs - 8 * TASKS * 10, 20], "COUNT_LIVE": [],
         "COUNT_ENDED": [(runs - 20) * STEP_MS + 12000, LIVE],
         "ENDED_MINUTE_PUT": row("ax_ended_minute", minute=5), "ENDED_MINUTES": [10, 20], "ENDED_MINUTES_CUT": [3], "SHARD_COUNTS": [parent], "GROUP_WAITING": ["g1"],
-        "PURGE_FIND": [20000], "PURGE_SHARD": [160], "PURGE_ATTEMPTS": [50], "PURGE_OUTPUT": [50],
+        "PURGE_FIND": [20000], "PURGE_OF_TASK": [41, LIVE, runs, 5], "RUN_NTH": [41, 20], "PURGE_SHARD": [160], "PURGE_ATTEMPTS": [50], "PURGE_OUTPUT": [50],
         "PURGE_FAILURE": [50], "PURGE_UPSTREAMS": [50], "PURGE_RUN": [50],
         # attempts and output
         "ATTEMPT_PUT": row("ax_attempt", gid=50, fence=1), "ATTEMPT_GET": [50, 1], "ATTEMPTS": [50],

@@ -536,6 +536,41 @@ enum ax_status ax_sql_runs_purge(
 	return status;
 }
 
+static enum ax_status list_gids(
+	struct ax_tx *tx, const struct ax_sql_arg *args, int64_t *ret_gids, int *ret_n, struct ax_err *err)
+{
+	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
+	struct ax_sql_cursor *cursor;
+	bool found = true;
+	enum ax_status status = ax_sql_begin(conn, AX_SQL_PURGE_OF_TASK, args, &cursor, err);
+	while (status == AX_OK && (status = ax_sql_next(conn, cursor, &found, err)) == AX_OK && found)
+		ret_gids[(*ret_n)++] = conn->driver->number(cursor, 0);
+	return status;
+}
+
+enum ax_status ax_sql_runs_purge_task(struct ax_tx *tx, int64_t task_id, int64_t ended_before, int64_t made_before,
+	int limit, int *ret_deleted, struct ax_err *err)
+{
+	limit = AX_MAX(limit, 0);
+	int64_t *gids = ax_alloc_array(tx->arena, (size_t)limit, sizeof(*gids));
+	int n = 0, deleted = 0;
+	enum ax_status status =
+		list_gids(tx, ARGS(NUM(task_id), NUM(ended_before), NUM(made_before), NUM(limit)), gids, &n, err);
+	for (int i = 0; status == AX_OK && i < n && deleted < limit; i++, deleted++) {
+		status = purge_shards(tx, gids[i], &deleted, err);
+		if (status == AX_OK)
+			status = purge_run(tx, gids[i], err);
+	}
+	if (status == AX_OK)
+		*ret_deleted = deleted;
+	return status;
+}
+
+enum ax_status ax_sql_run_nth(struct ax_tx *tx, int64_t task_id, int64_t nth, int64_t *ret_gid, struct ax_err *err)
+{
+	return ax_sql_numbers(tx, AX_SQL_RUN_NTH, ARGS(NUM(task_id), NUM(nth)), ret_gid, 1, err);
+}
+
 /* attempts and output */
 
 enum ax_status ax_sql_attempt_put(struct ax_tx *tx, const struct ax_attempt *attempt, struct ax_err *err)

@@ -580,6 +580,18 @@ static enum ax_status delete_run(struct ax_tx *tx, int64_t gid, struct ax_err *e
 	return status == AX_OK ? ax_mem_replace(tx, AX_MEM_RUN, find_run(tx, gid), NULL, err) : status;
 }
 
+static enum ax_status delete_family(struct ax_tx *tx, int64_t gid, int *n, struct ax_err *err)
+{
+	struct ax_runs shards;
+	enum ax_status status = ax_mem_shards(tx, gid, false, false, INT64_MIN, INT_MAX, &shards, err);
+	for (int i = 0; status == AX_OK && i < shards.n; i++)
+		status = delete_run(tx, shards.at[i].gid, err);
+	if (status == AX_OK)
+		status = delete_run(tx, gid, err);
+	*n += 1 + shards.n;
+	return status;
+}
+
 enum ax_status ax_mem_runs_purge(
 	struct ax_tx *tx, int64_t ended_before, int limit, int *ret_deleted, struct ax_err *err)
 {
@@ -588,17 +600,41 @@ enum ax_status ax_mem_runs_purge(
 	const struct ax_run *run;
 	while (status == AX_OK && n < limit &&
 		(run = ax_mem_at(ax_mem_table(tx, AX_MEM_RUN), AX_MEM_RUN_ENDED, 0)) != NULL &&
-		run->end_time < ended_before) {
-		int64_t gid = run->gid;
-		struct ax_runs shards;
-		status = ax_mem_shards(tx, gid, false, false, INT64_MIN, INT_MAX, &shards, err);
-		for (int i = 0; status == AX_OK && i < shards.n; i++)
-			status = delete_run(tx, shards.at[i].gid, err);
-		if (status == AX_OK)
-			status = delete_run(tx, gid, err);
-		n += 1 + shards.n;
-	}
+		run->end_time < ended_before)
+		status = delete_family(tx, run->gid, &n, err);
 	if (status == AX_OK)
 		*ret_deleted = n;
 	return status;
+}
+
+enum ax_status ax_mem_runs_purge_task(struct ax_tx *tx, int64_t task_id, int64_t ended_before, int64_t made_before,
+	int limit, int *ret_deleted, struct ax_err *err)
+{
+	struct ax_run probe = { .task_id = task_id, .gid = INT64_MIN };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_BY_TASK, &probe);
+	enum ax_status status = AX_OK;
+	int n = 0;
+	const struct ax_run *run;
+	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && run->task_id == task_id &&
+		run->gid < made_before)
+		if (ax_run_is_terminal(run->status) && run->end_time < ended_before)
+			ax_mem_keep(&walk, run);
+	const struct ax_run *old = walk.rows.at;
+	for (int i = 0; status == AX_OK && i < walk.rows.n && n < limit; i++)
+		status = delete_family(tx, old[i].gid, &n, err);
+	if (status == AX_OK)
+		*ret_deleted = n;
+	return status;
+}
+
+enum ax_status ax_mem_run_nth(struct ax_tx *tx, int64_t task_id, int64_t nth, int64_t *ret_gid, struct ax_err *err)
+{
+	(void)err;
+	struct ax_run probe = { .task_id = task_id, .gid = INT64_MAX };
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_BY_TASK, &probe);
+	const struct ax_run *run;
+	*ret_gid = 0;
+	for (int64_t i = 0; i <= nth && (run = ax_mem_previous(&walk)) != NULL && run->task_id == task_id; i++)
+		*ret_gid = i == nth ? run->gid : 0;
+	return AX_OK;
 }
