@@ -64,6 +64,7 @@ static void empty_tables(MYSQL *mysql)
 	for (MYSQL_ROW row; (row = mysql_fetch_row(result)) != NULL;)
 		assert_true(ax_mariadb_do(mysql, row[0]));
 	mysql_free_result(result);
+	assert_true(ax_mariadb_do(mysql, "COMMIT"));
 }
 
 void fixture_open_mariadb(struct fixture *f)

@@ -101,6 +101,7 @@ class MariaDB:
         account.write_text(ACCOUNT)
         made = subprocess.run(
             ["mariadb-install-db", "--no-defaults", *self.user, f"--datadir={self.folder}/data", "--skip-test-db",
+             f"--tmpdir={self.folder}",  # a server that starts empties it of tables, others' as well
              "--auth-root-authentication-method=normal", f"--extra-file={account}", "--innodb-log-file-size=64M"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert made.returncode == 0, made.stdout

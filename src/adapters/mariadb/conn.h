@@ -30,6 +30,7 @@ struct ax_mariadb_conn {
 	MYSQL *mysql;                                /* NULL while there is none */
 	struct ax_sql_cursor *cursors[AX_SQL_COUNT]; /* prepared when first used */
 	int64_t changes, last_id;
+	bool snapshots; /* the isolation is that of readers */
 	/* of this transaction */
 	bool lost;         /* the connection broke, or nobody knows what it is worth */
 	bool again;        /* undone by chance: worth another try */

@@ -14,7 +14,7 @@ static const char *const settings[] = {
 	"SET SESSION sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
 	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 	"SET SESSION time_zone = '+00:00'",
-	"SET SESSION autocommit = 1",
+	"SET SESSION wait_timeout = 28800",
 };
 
 bool ax_mariadb_do(MYSQL *mysql, const char *text)
@@ -112,7 +112,17 @@ enum ax_status ax_mariadb_session(const struct ax_mariadb *db, unsigned answer_s
 
 enum ax_status ax_mariadb_revive(struct ax_mariadb_conn *conn, struct ax_err *err)
 {
-	return conn->mysql != NULL ? AX_OK : ax_mariadb_session(conn->db, AX_MARIADB_ANSWER_S, &conn->mysql, err);
+	MYSQL *mysql;
+	if (conn->mysql != NULL)
+		return AX_OK;
+	enum ax_status status = ax_mariadb_session(conn->db, AX_MARIADB_ANSWER_S, &mysql, err);
+	if (status != AX_OK)
+		return status;
+	if (!ax_mariadb_do(mysql, "SET SESSION autocommit = 0"))
+		return give_up(conn->db, mysql, err);
+	conn->mysql = mysql;
+	conn->snapshots = false;
+	return AX_OK;
 }
 
 void ax_mariadb_drop(struct ax_mariadb_conn *conn)

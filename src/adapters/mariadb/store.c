@@ -42,15 +42,19 @@ static enum ax_status control(struct ax_mariadb_conn *conn, const char *text, st
 	return ax_mariadb_fail(conn, mysql_errno(conn->mysql), mysql_error(conn->mysql), NULL, err);
 }
 
+/* Each saves a trip: a writer's transaction begins by itself with its first statement (autocommit is off), and the
+ * isolation is set only when it differs from that of the last transaction. */
 static enum ax_status begin(struct ax_mariadb_conn *conn, bool reader, struct ax_err *err)
 {
 	enum ax_status status = ax_mariadb_revive(conn, err);
-	if (status != AX_OK)
-		return status;
-	if (!reader)
-		return control(conn, "START TRANSACTION", err);
-	status = control(conn, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", err); /* of the next one */
-	if (status == AX_OK)
+	if (status == AX_OK && reader != conn->snapshots) {
+		status = control(conn,
+			reader ? "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+			       : "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+			err);
+		conn->snapshots = reader;
+	}
+	if (status == AX_OK && reader)
 		status = control(conn, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", err);
 	return status;
 }
