@@ -21,17 +21,16 @@ def percentile(values, share):
 
 
 def read_fires(cluster, probe_ids):
-    """(due, first given to a worker) of the fires of the probes, by due time; a run counts from the oldest fire it stands for."""
+    """(due, begun for the first time) of the fires of the probes, by due time; a run counts from the oldest fire it stands for."""
     ids = ",".join(map(str, probe_ids))
-    return sorted(cluster.rows(f"""
+    return sorted((due, begun) for due, begun in cluster.rows(f"""
         SELECT CASE WHEN r.covers_from > 0 AND r.covers_from < r.trigger_time THEN r.covers_from ELSE r.trigger_time END,
-               COALESCE(a.dispatch_time, r.dispatch_time)
-        FROM ax_task_log r LEFT JOIN ax_attempt a ON a.gid = r.gid AND a.fence = 1
-        WHERE r.task_id IN ({ids}) AND r.kind = {SCHEDULE} AND r.dispatch_time > 0"""))
+               COALESCE((SELECT MIN(a.start_time) FROM ax_attempt a WHERE a.gid = r.gid AND a.start_time > 0), r.start_time)
+        FROM ax_task_log r WHERE r.task_id IN ({ids}) AND r.kind = {SCHEDULE}""") if begun > 0)
 
 
 def read_lost(cluster):
-    """(begun, ended, tried again) of the attempts that were lost."""
+    """(given to a worker, ended, tried again) of the attempts that were lost."""
     return cluster.rows(f"""
         SELECT a.dispatch_time, a.end_time,
                COALESCE((SELECT MIN(b.dispatch_time) FROM ax_attempt b WHERE b.gid = a.gid AND b.fence > a.fence), r.dispatch_time)
@@ -39,23 +38,23 @@ def read_lost(cluster):
         WHERE a.outcome = {LOST} AND r.fence > a.fence""")
 
 
-def read_firsts(cluster, heal_ms):
-    """When the first run after that instant was given to a worker."""
-    return cluster.rows(f"SELECT MIN(dispatch_time) FROM ax_task_log WHERE dispatch_time >= {heal_ms}")[0][0]
+def read_first(cluster, heal_ms):
+    """When the first run after that instant began."""
+    return cluster.rows(f"SELECT MIN(start_time) FROM ax_task_log WHERE start_time >= {heal_ms}")[0][0]
 
 
 def measure_calm(fires, until_ms):
-    late = [given - due for due, given in fires if due < until_ms]
+    late = [begun - due for due, begun in fires if due < until_ms]
     return {"fires": len(late), "p50_ms": percentile(late, .5), "p99_ms": percentile(late, .99), "max_ms": max(late, default=0)}
 
 
 def measure_round(cluster, fires, lost, calm, begin, heal, end):
     """One fault, from its begin to its heal; what is due until `end`, when the next one begins, is its own."""
-    due = [(at, given) for at, given in fires if begin - 1000 <= at < end]
-    late = [given - at for at, given in due if given >= begin]
-    slow = [given for at, given in due if given - at > calm["max_ms"] + SLOW_MS]
-    again = [next_ - begin for begun, ended, next_ in lost if begun < heal and begin <= ended < end]
-    first = read_firsts(cluster, heal)
+    due = [(at, begun) for at, begun in fires if begin - 1000 <= at < end]
+    late = [begun - at for at, begun in due if begun >= begin]
+    slow = [begun for at, begun in due if begun - at > calm["max_ms"] + SLOW_MS]
+    again = [next_ - begin for given, ended, next_ in lost if given < heal and begin <= ended < end]
+    first = read_first(cluster, heal)
     return {
         "late_s": max(0, max(late, default=0) - calm["p99_ms"]) / 1000,
         "first_s": (first - heal) / 1000 if isinstance(first, int) else None,
