@@ -50,16 +50,18 @@ static enum ax_status give(struct turn *t, struct ax_run *run, struct ax_taker *
 	static const struct ax_change claim = { .event = AX_EV_CLAIM, .reason = "" };
 	struct pass *pass = t->pass;
 	struct ax_tolds told;
+	/* read anew: what waits here may have come due at another server while this one waited for the group */
+	int64_t now = ax_now_ms(pass->ctx->clock);
 	run->worker = taker->worker->name;
 	run->incarnation = taker->worker->incarnation;
-	enum ax_status status = ax_change_run(pass->ctx, t->tx, run, &claim, pass->now, err);
+	enum ax_status status = ax_change_run(pass->ctx, t->tx, run, &claim, now, err);
 	if (status == AX_OK)
 		status = ax_chain_tell(t->tx, run, &told, err);
 	const char *params = run->params;
 	if (status == AX_OK && run->parent != 0)
 		status = read_parent(t, run, &params, err);
 	if (status == AX_OK && run->fence == 1)
-		status = ax_alert_run_given(pass->ctx, t->tx, &t->known.def, &t->group, run, pass->now, err);
+		status = ax_alert_run_given(pass->ctx, t->tx, &t->known.def, &t->group, run, now, err);
 	if (status != AX_OK)
 		return status;
 	struct ax_run given = *run;

@@ -25,7 +25,8 @@ enum {
 	COUNT_MS = 20000,
 	ALERT_SWEEP_MS = 10000,
 	LOST_RACES = 5,
-	ROUNDS = 2, /* batches one call takes before it lets others at the store */
+	BUSY_MS = 20, /* for as long what another transaction holds is left alone */
+	ROUNDS = 2,   /* batches one call takes before it lets others at the store */
 };
 
 /* A batch of something that another file does. */
@@ -36,6 +37,7 @@ struct pass {
 	struct ax_ctx *ctx;
 	int64_t now;
 	int taken; /* rows this transaction took: a full batch means there may be more */
+	int found; /* by all of them */
 	bool more; /* a batch was full to the end */
 	chore_fn chore;
 	const char *chore_name; /* NULL = every server does it, each for the rows that it gets */
@@ -164,6 +166,7 @@ static enum ax_status repeat(struct pass *pass, ax_tx_fn fn, struct ax_err *err)
 			status = ax_chore_run(pass->ctx, pass->chore_name, fn, pass, &mine, err);
 		if (status == AX_CONFLICT && round < LOST_RACES)
 			continue;
+		pass->found += pass->taken;
 		if (status != AX_OK || pass->taken < AX_BATCH)
 			return status;
 		if (round >= ROUNDS - 1)
@@ -210,6 +213,9 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		*ret_next_ms = pass.more ? pass.now : 0;
 	else if (status == AX_OK)
 		status = ax_store_run(ctx->store, ctx->arena, find_next, ret_next_ms, err);
+	/* what is due and was not found, another transaction holds: it deals with it, or lets it go in a moment */
+	if (status == AX_OK && *ret_next_ms != 0 && *ret_next_ms <= pass.now && pass.found == 0)
+		*ret_next_ms = pass.now + BUSY_MS;
 	if (status == AX_OK && *ret_next_ms <= pass.now && pass.now < ctx->hold_leases_until && ctx->others_watch)
 		*ret_next_ms = 0; /* what another server ends is no reason to look at once */
 	if (status == AX_OK)
