@@ -29,7 +29,16 @@ static void draw_profile(struct sim *sim)
 	for (size_t i = 0; i < AX_COUNT(rates); i++)
 		*rates[i] = sim_between(sim, 0, 2) == 0 ? (int)sim_between(sim, 1, worst[i]) : 0;
 	p->interleave = sim_between(sim, 0, 3) == 0 ? 0 : (int)sim_between(sim, 1, 150);
+	p->stand_ms = 4;
+	p->act_ms = 12000;
+	if (sim_between(sim, 0, 2) == 0) { /* a crowd: much at once, and every transaction meets others */
+		p->interleave = (int)sim_between(sim, 200, 700);
+		p->stand_ms = (int)sim_between(sim, 10, 150);
+		p->act_ms = sim_between(sim, 300, 2000);
+	}
 	p->fault_ms = sim_between(sim, 120, 600) * 1000;
+	if (p->act_ms < 12000)
+		p->fault_ms = AX_MIN(p->fault_ms, 200 * 1000);
 	p->end_ms = p->fault_ms + 45 * 60 * 1000;
 }
 
@@ -109,7 +118,7 @@ int main(int argc, char **argv)
 {
 	static struct sim sim;
 	struct options options;
-	int64_t failed = 0, transactions = 0, messages = 0, crashes = 0, begun = 0;
+	int64_t failed = 0, transactions = 0, messages = 0, crashes = 0, begun = 0, deadlocks = 0;
 	if (!parse(argc, argv, &options)) {
 		fputs(usage, stderr);
 		return 2;
@@ -125,6 +134,7 @@ int main(int argc, char **argv)
 		messages += sim.messages;
 		crashes += sim.crashes;
 		begun += sim.runs_begun;
+		deadlocks += (int64_t)ax_mem_store_deadlocks(sim.mem);
 		uint64_t hash = sim.trace_hash;
 		end_seed(&sim);
 		if (options.twice) {
@@ -137,8 +147,9 @@ int main(int argc, char **argv)
 		}
 		failed += bad;
 	}
-	printf("%lld seeds, %lld transactions, %lld messages, %lld crashes, %lld attempts: %lld failed\n",
-		(long long)options.seeds, (long long)transactions, (long long)messages, (long long)crashes,
-		(long long)begun, (long long)failed);
+	printf("%lld seeds, %lld transactions, %lld deadlocks, %lld messages, %lld crashes, %lld attempts: %lld "
+	       "failed\n",
+		(long long)options.seeds, (long long)transactions, (long long)deadlocks, (long long)messages,
+		(long long)crashes, (long long)begun, (long long)failed);
 	return failed > 0 ? 1 : 0;
 }

@@ -391,13 +391,12 @@ static void act(struct sim *sim, void *arg)
 {
 	if (sim->calm)
 		return;
-	sim_after(sim, sim_between(sim, 200, 12000) / sim->n_servers, act, arg);
+	sim_after(sim, sim_between(sim, sim->profile.act_ms / 60, sim->profile.act_ms), act, arg);
 	if (sim_chance(sim, sim->profile.clock_step)) {
 		sim->wall_step += sim_between(sim, 0, 2) == 0 ? sim_between(sim, -3600000, 3600000)
 							      : sim_between(sim, -5000, 5000);
 		sim_trace(sim, "the clock steps to %lld ms off", (long long)sim->wall_step);
-		for (int i = 0; i < sim->n_servers; i++)
-			sim_server_wake(sim, &sim->servers[i]);
+		sim_servers_clock_set(sim);
 	}
 	struct sim_server *server = sim_any_server(sim);
 	if (server != NULL)

@@ -87,6 +87,9 @@ void sim_server_dispatch(struct sim *sim, void *arg)
 {
 	struct sim_server *server = arg;
 	struct sim_thread *t = sim->at;
+	server->dispatch_due = true;
+	if (server->dispatching) /* on another thread: once more, afterwards */
+		return;
 	struct ax_poll polls[SIM_WORKERS * 4];
 	int at[SIM_WORKERS * 4], n = 0;
 	for (size_t i = 0; i < AX_COUNT(server->parked); i++) {
@@ -266,6 +269,15 @@ static void start(struct sim *sim, void *arg)
 	server->tick_at = 0;
 	plan_tick(sim, server, sim->now + 1);
 	sim_alerts_start(sim, server);
+}
+
+void sim_servers_clock_set(struct sim *sim)
+{
+	for (int i = 0; i < sim->n_servers; i++) {
+		for (int k = 0; k < sim->servers[i].n_threads; k++)
+			sim->servers[i].threads[k].stepped = true;
+		sim_server_wake(sim, &sim->servers[i]);
+	}
 }
 
 /* Which there are, and what kind of threads they have. */

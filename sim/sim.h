@@ -47,7 +47,8 @@ struct sim_profile {
 	int tx_fail, tx_uncertain, tx_again; /* per transaction */
 	int server_crash;                    /* per transaction */
 	int server_stop, server_cut;         /* per tick: ended in order; no way to the database */
-	int interleave;                      /* per operation: others go on */
+	int interleave, stand_ms;            /* per operation: others go on, for so long at most */
+	int64_t act_ms;                      /* people do something so often, at least */
 	int partition;                       /* per worker step: no way to one server */
 	int worker_crash, worker_pause;      /* per worker step */
 	int clock_step;                      /* per minute */
@@ -122,7 +123,8 @@ struct sim_thread {
 	struct ax_clock clock;
 	struct ax_notify notify;
 	struct ax_log log;
-	bool alone; /* no other transaction was open while its last one was */
+	bool alone;   /* no other transaction was open while its last one was */
+	bool stepped; /* the clock was set while it was at work */
 };
 
 /* What waits for a thread. */
@@ -195,6 +197,7 @@ struct sim {
 	struct sim_server servers[SIM_SERVERS];
 	int n_servers;
 	bool sole;             /* the store is one server's alone */
+	bool shared;           /* transactions overlap */
 	bool poll_all, roam;   /* workers speak to all servers, or to any */
 	struct sim_thread *at; /* whose turn it is */
 	bool is_set_up;
@@ -251,6 +254,7 @@ void sim_call(struct sim *sim, struct sim_server *server, sim_fn fn, void *arg);
 /* server.c */
 void sim_servers_start(struct sim *sim);
 void sim_servers_retire(struct sim *sim); /* all but the first */
+void sim_servers_clock_set(struct sim *sim);
 void sim_server_die(struct sim *sim, struct sim_server *server);
 void sim_server_dispatch(struct sim *sim, void *server);
 void sim_server_wake(struct sim *sim, struct sim_server *server);

@@ -65,6 +65,7 @@ static void begin(struct sim_thread *t, sim_fn fn, void *arg)
 	t->ctx.hold_leases_until = t->server->threads[0].ctx.hold_leases_until; /* the ticks' */
 	t->fn = fn;
 	t->arg = arg;
+	t->stepped = false;
 }
 
 static struct sim_call *take_call(struct sim_server *server)
@@ -145,7 +146,9 @@ static enum ax_status stand_still(struct sim *sim, int64_t ms, struct ax_err *er
 static enum ax_status next(struct ax_mem_turns *turns, struct ax_err *err)
 {
 	struct sim *sim = SIM_OF(turns);
-	return sim_chance(sim, sim->profile.interleave) ? stand_still(sim, sim_between(sim, 0, 4), err) : AX_OK;
+	return sim_chance(sim, sim->profile.interleave)
+		? stand_still(sim, sim_between(sim, 0, sim->profile.stand_ms), err)
+		: AX_OK;
 }
 
 static enum ax_status wait_for_row(struct ax_mem_turns *turns, struct ax_err *err)
@@ -156,6 +159,7 @@ static enum ax_status wait_for_row(struct ax_mem_turns *turns, struct ax_err *er
 void sim_threads_init(struct sim *sim)
 {
 	sim->turns = (struct ax_mem_turns){ next, wait_for_row };
-	if (sim->n_servers > 1 || sim->servers[0].n_threads > 1)
+	sim->shared = sim->n_servers > 1 || sim->servers[0].n_threads > 1;
+	if (sim->shared)
 		ax_mem_store_share(sim->mem, &sim->turns);
 }

@@ -20,6 +20,10 @@ static const char *keep(struct ax_ctx *ctx, const char *text, size_t most)
 static enum ax_status queue(struct ax_tx *tx, const struct ax_alert *alert, int64_t channel_id,
 	enum ax_delivery_kind kind, int64_t now, struct ax_err *err)
 {
+	struct ax_channel channel; /* locked: who deletes it finds what is queued, or is first */
+	enum ax_status status = tx->ops->channel_get(tx, channel_id, true, &channel, err);
+	if (status != AX_OK)
+		return status == AX_NOT_FOUND ? AX_OK : status;
 	struct ax_delivery delivery = {
 		.alert_id = alert->id,
 		.channel_id = channel_id,

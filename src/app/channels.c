@@ -112,7 +112,7 @@ enum ax_status ax_channel_create(
 
 static enum ax_status find(struct ax_tx *tx, int64_t id, struct ax_channel *ret, struct ax_err *err)
 {
-	enum ax_status status = tx->ops->channel_get(tx, id, ret, err);
+	enum ax_status status = tx->ops->channel_get(tx, id, true, ret, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_NOT_FOUND, "id", "there is no channel %lld", (long long)id);
 	return status;
@@ -149,19 +149,31 @@ enum ax_status ax_channel_update(
 	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, update, &pass, err) : status;
 }
 
+/* Also what another server is about to send: its row is waited for. */
+static enum ax_status give_up(struct ax_tx *tx, int64_t id, struct ax_err *err)
+{
+	struct ax_delivery delivery;
+	enum ax_status status = tx->ops->delivery_get(tx, id, true, &delivery, err);
+	if (status != AX_OK || delivery.state != AX_DELIVERY_PENDING)
+		return status;
+	delivery.state = AX_DELIVERY_GIVEN_UP;
+	delivery.error = "the channel was deleted";
+	delivery.server = -1;
+	return tx->ops->delivery_update(tx, &delivery, delivery.rev, err);
+}
+
 static enum ax_status remove_channel(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
 	struct ax_channel channel;
-	struct ax_deliveries pending = { .n = 1 };
+	struct ax_deliveries page = { .n = 1 };
 	enum ax_status status = find(tx, pass->id, &channel, err);
-	while (status == AX_OK && pending.n > 0) { /* the first of each alert, until there is none */
-		status = tx->ops->deliveries_due(tx, pass->id, INT64_MAX, AX_BATCH, &pending, err);
-		for (int i = 0; status == AX_OK && i < pending.n; i++) {
-			pending.at[i].state = AX_DELIVERY_GIVEN_UP;
-			pending.at[i].error = "the channel was deleted";
-			pending.at[i].server = -1;
-			status = tx->ops->delivery_update(tx, &pending.at[i], pending.at[i].rev, err);
+	for (int64_t before = 0; status == AX_OK && page.n > 0;) {
+		status = tx->ops->deliveries_of_channel(tx, pass->id, before, AX_BATCH, &page, err);
+		for (int i = 0; status == AX_OK && i < page.n; i++) {
+			before = page.at[i].id;
+			if (page.at[i].state == AX_DELIVERY_PENDING)
+				status = give_up(tx, before, err);
 		}
 	}
 	return status == AX_OK ? tx->ops->channel_delete(tx, pass->id, err) : status;

@@ -500,7 +500,8 @@ struct ax_tx_ops {
 	/* alerts */
 	enum ax_status (*channel_insert)(
 		struct ax_tx *tx, const struct ax_channel *channel, int64_t *ret_id, struct ax_err *err);
-	enum ax_status (*channel_get)(struct ax_tx *tx, int64_t id, struct ax_channel *ret, struct ax_err *err);
+	enum ax_status (*channel_get)(
+		struct ax_tx *tx, int64_t id, bool for_update, struct ax_channel *ret, struct ax_err *err);
 	/* Everything but the kind and create_time; the row must still have `old_version`. */
 	enum ax_status (*channel_update)(
 		struct ax_tx *tx, const struct ax_channel *channel, int64_t old_version, struct ax_err *err);

@@ -56,8 +56,7 @@
 #define AX_ARGS_tasks_due(IN, OUT) IN(I64, until) IN(INT, limit) OUT(TASKS, tasks)
 #define AX_ARGS_store_born(IN, OUT) OUT(I64, time)
 #define AX_ARGS_tasks_by_id(IN, OUT) IN(IDS, ids) OUT(TASKS, tasks)
-#define AX_ARGS_tasks_ahead(IN, OUT)                                                                                   \
-	IN(I64, after_time) IN(I64, after_id) IN(I64, until) IN(INT, limit) OUT(DUES, dues)
+#define AX_ARGS_tasks_ahead(IN, OUT) IN(I64, after_time) IN(I64, after_id) IN(I64, until) IN(INT, limit) OUT(DUES, dues)
 #define AX_ARGS_tasks_stuck(IN, OUT) IN(INT, limit) OUT(TASKS, tasks)
 #define AX_ARGS_tasks_listening(IN, OUT) IN(TEXT, event_name) IN(INT, limit) OUT(TASKS, tasks)
 #define AX_ARGS_task_next_due(IN, OUT) OUT(I64, time)
@@ -96,8 +95,7 @@
 #define AX_ARGS_shard_counts(IN, OUT) IN(I64, parent) OUT(COUNTS, by_state)
 #define AX_ARGS_runs_overdue(IN, OUT) IN(I64, until) IN(I64, waiting_until) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_runs_by_gid(IN, OUT) IN(IDS, gids) OUT(RUNS, runs)
-#define AX_ARGS_runs_ahead(IN, OUT)                                                                                    \
-	IN(I64, after_time) IN(I64, after_gid) IN(I64, until) IN(INT, limit) OUT(DUES, dues)
+#define AX_ARGS_runs_ahead(IN, OUT) IN(I64, after_time) IN(I64, after_gid) IN(I64, until) IN(INT, limit) OUT(DUES, dues)
 #define AX_ARGS_run_next_deadline(IN, OUT) OUT(I64, time)
 #define AX_ARGS_runs_of_worker(IN, OUT) IN(TEXT, worker) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_runs_to_stop(IN, OUT) IN(TEXT, worker) IN(INT, limit) OUT(RUNS, runs)
@@ -180,7 +178,7 @@
 #define AX_ARGS_run_upstreams(IN, OUT) IN(I64, gid) OUT(RUN_UPSTREAMS, rows)
 
 #define AX_ARGS_channel_insert(IN, OUT) IN(CHANNEL, channel) OUT(I64, id)
-#define AX_ARGS_channel_get(IN, OUT) IN(I64, id) OUT(CHANNEL, channel)
+#define AX_ARGS_channel_get(IN, OUT) IN(I64, id) IN(BOOL, for_update) OUT(CHANNEL, channel)
 #define AX_ARGS_channel_update(IN, OUT) IN(CHANNEL, channel) IN(I64, old_version)
 #define AX_ARGS_channel_delete(IN, OUT) IN(I64, id)
 #define AX_ARGS_channels(IN, OUT) OUT(CHANNELS, channels)

@@ -255,7 +255,7 @@ static enum ax_status find_channel(struct ax_call *c, struct ax_channel *ret, st
 	int64_t id;
 	enum ax_status status = ax_call_id(c, 0, "channel", &id, err);
 	if (status == AX_OK)
-		status = c->tx->ops->channel_get(c->tx, id, ret, err);
+		status = c->tx->ops->channel_get(c->tx, id, false, ret, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_NOT_FOUND, "", "there is no channel `%.64s`", c->param[0]);
 	return status;

@@ -2356,7 +2356,7 @@ TX_TEST(test_alert_columns)
 	struct ax_delivery delivery, delivery_out;
 	fill_row(&ax_channel_row, tx->arena, 1, &channel);
 	OK(channel_insert, &channel, &channel.id);
-	OK(channel_get, channel.id, &channel_out);
+	OK(channel_get, channel.id, true, &channel_out);
 	ASSERT_SAME(ax_channel_row, channel, channel_out);
 	fill_row(&ax_alert_row, tx->arena, 2, &alert);
 	OK(alert_insert, &alert, &alert.id);
@@ -2398,11 +2398,11 @@ TX_TEST(test_channels)
 	GIVES(AX_CONFLICT, channel_update, &b, 1);
 	b.name = "a";
 	GIVES(AX_EXISTS, channel_update, &b, 2);
-	OK(channel_get, b.id, &again);
+	OK(channel_get, b.id, true, &again);
 	assert_string_equal(again.settings, "{\"x\":1}");
 	OK(channel_delete, b.id);
 	GIVES(AX_NOT_FOUND, channel_delete, b.id);
-	GIVES(AX_NOT_FOUND, channel_get, b.id, &again);
+	GIVES(AX_NOT_FOUND, channel_get, b.id, true, &again);
 	GIVES(AX_NOT_FOUND, channel_update, &b, 2);
 }
 

@@ -14,9 +14,11 @@ enum ax_status ax_sql_channel_insert(
 	return ax_sql_insert_next(tx, AX_SQL_CHANNEL_INSERT, channel, ret_id, err);
 }
 
-enum ax_status ax_sql_channel_get(struct ax_tx *tx, int64_t id, struct ax_channel *ret_channel, struct ax_err *err)
+enum ax_status ax_sql_channel_get(
+	struct ax_tx *tx, int64_t id, bool for_update, struct ax_channel *ret_channel, struct ax_err *err)
 {
-	return ax_sql_get(tx, AX_SQL_CHANNEL_GET, ARGS(NUM(id)), ret_channel, err);
+	return ax_sql_get(
+		tx, for_update ? AX_SQL_CHANNEL_GET_LOCK : AX_SQL_CHANNEL_GET, ARGS(NUM(id)), ret_channel, err);
 }
 
 enum ax_status ax_sql_channel_update(

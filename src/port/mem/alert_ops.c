@@ -20,9 +20,10 @@ enum ax_status ax_mem_channel_insert(
 	return status;
 }
 
-enum ax_status ax_mem_channel_get(struct ax_tx *tx, int64_t id, struct ax_channel *ret_channel, struct ax_err *err)
+enum ax_status ax_mem_channel_get(
+	struct ax_tx *tx, int64_t id, bool for_update, struct ax_channel *ret_channel, struct ax_err *err)
 {
-	return ax_mem_get(tx, AX_MEM_CHANNEL, 0, &(struct ax_channel){ .id = id }, ret_channel, err);
+	return ax_mem_get_for(tx, AX_MEM_CHANNEL, 0, &(struct ax_channel){ .id = id }, for_update, ret_channel, err);
 }
 
 enum ax_status ax_mem_channel_update(
