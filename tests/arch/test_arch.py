@@ -236,7 +236,15 @@ def test_mutants_match():
     assert not found, "\n".join(found)
 
 
-# ---- units
+# ---- packaging
+
+def test_samples_name_settings_that_there_are():
+    """Environment variables in the compose file, the units and their description are options of a program."""
+    known = {f"AX_{name.upper()}" for name in rules.re.findall(r"^AX_OPTION\((\w+)", (ROOT / "src/server/config.def").read_text(), rules.re.M)}
+    known |= set(rules.re.findall(r"AX_[A-Z_]+", (ROOT / "src/worker/options.c").read_text())) | {"AX_TOKEN"}
+    samples = [*(ROOT / "packaging").rglob("*"), ROOT / "docs/deploy.md"]
+    used = {name for path in samples if path.is_file() for name in rules.re.findall(r"\bAX_[A-Z_]+", path.read_text())}
+    assert {"AX_STORE", "AX_SERVER"} <= used <= known
 
 
 def verify_unit(folder):
