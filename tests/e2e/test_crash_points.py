@@ -28,8 +28,10 @@ ELSEWHERE = {
     "sql.purge_attempts", "sql.purge_output", "sql.purge_failure", "sql.purge_upstreams", "sql.purge_run", "sql.idem_purge",
     "sql.tokens_expire", "sql.events_purge", "sql.events_purge_tasks", "sql.alerts_purge", "sql.alerts_purge_outbox",
     "sql.alerts_purge_tests", "sql.failure_group_delete", "sql.failure_group_delete_spread", "sql.failure_group_delete_hours",
-    "sql.failure_hours_cut", "sql.output_cut", "sql.token_touch", "sql.lease_insert", "sql.lease_update",
+    "sql.failure_hours_cut", "sql.output_cut", "sql.token_touch", "sql.lease_insert", "sql.lease_update", "sql.notice_insert",
+    "sql.notices_purge",
 }
+AT_START = {"sql.server_put", "sql.server_renew", "sql.deliveries_release"}  # a server whose start fails says so, and ends
 FRESH = {"sql.server_insert", "sql.user_insert"}  # once in a database's life
 
 
@@ -306,6 +308,21 @@ def hunt(world, server_points, worker_points, chance, most_passes=1):
         sink.close()
 
 
+def let_fail(load, server, points):
+    """Each of these statements fails once, and nothing but the call or the look that it belongs to with it. Answers what was not passed."""
+    server.env["AX_CRASH"] = ",".join(f"{point}:1:err" for point in points)
+    server.log_path.unlink(missing_ok=True)
+    server.start()
+    until = time.monotonic() + PATIENCE_S
+    left = set(points)
+    while left and time.monotonic() < until:
+        load.click()
+        time.sleep(0.02)
+        left -= {point for point in left if f"crash point {point}\n" in server.log()}
+    assert server.term(30) == 0
+    return left
+
+
 def cancel_endless(server, load):
     """True when there are none."""
     runs = server.items("/runs", live="true", task_id=load.long["id"])
@@ -350,6 +367,27 @@ def own(points, part):
 @pytest.mark.parametrize("part", range(PARTS))
 def test_each_point_once(world, part):
     hunt(world, own(SERVER_POINTS, part), own(WORKER_POINTS, part), random.Random(0))
+
+
+@needs_points
+@pytest.mark.slow
+def test_each_statement_fails_once(world):
+    stub, sink = world.stub(), HttpSink()
+    try:
+        server = world.server(options=("--alert-allow", f"127.0.0.1:{sink.port}"))
+        worker = world.worker(server)
+        load = Load(world, server, stub, sink)
+        server.term(30)
+        points = [p for p in SERVER_POINTS if p.startswith("sql.") and p not in ELSEWHERE | FRESH | AT_START]
+        missed = set()
+        for first in range(0, len(points), 8):
+            missed |= let_fail(load, server, points[first:first + 8])
+        server.env.pop("AX_CRASH")
+        server.start()
+        settle(world, server, worker, load, stub)
+        assert missed == set()
+    finally:
+        sink.close()
 
 
 @needs_points
