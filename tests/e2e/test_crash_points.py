@@ -22,8 +22,8 @@ from test_kills import check_journal_of_scripts, check_stub
 PARTS = 4
 PATIENCE_S = int(os.environ.get("AX_PATIENCE", 60))
 
-# Points that this load does not pass: what the hourly chores do, what is done once in a database's life, and what takes more
-# output or more days than a test has.
+# Points that this load does not pass: what the hourly chores do, what servers of one database tell each other, and what takes
+# more output or more days than a test has.
 ELSEWHERE = {
     "sql.purge_attempts", "sql.purge_output", "sql.purge_failure", "sql.purge_upstreams", "sql.purge_run", "sql.idem_purge",
     "sql.tokens_expire", "sql.events_purge", "sql.events_purge_tasks", "sql.alerts_purge", "sql.alerts_purge_outbox",
