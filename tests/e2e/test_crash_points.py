@@ -20,7 +20,7 @@ from sinks import HttpSink
 from test_kills import check_journal_of_scripts, check_stub
 
 PARTS = 4
-PATIENCE_S = int(os.environ.get("AX_PATIENCE", 60))
+PATIENCE_S = int(os.environ.get("AX_PATIENCE", 90))
 
 # Points that this load does not pass: what the hourly chores do, what servers of one database tell each other, and what takes
 # more output or more days than a test has.
@@ -57,6 +57,7 @@ class Load:
     def __init__(self, world, server, stub, sink):
         self.server, self.stub, self.sink = server, stub, sink
         self.notes = world.folder / "notes"
+        self.notes.touch()
         self.counter = itertools.count()
         self.keys = {}  # idempotency key → gid that it was answered with
         self.pending = None  # a call that had no answer is made again, as a client would
