@@ -166,9 +166,15 @@ static void run_look(struct ax_errand *errand, struct ax_side *side)
 	side->ctx->arena = own;
 }
 
-static void send_message(struct ax_server *server, const struct ax_message *message)
+static void send_message(struct ax_server *server, struct ax_arena *arena, const struct ax_message *message)
 {
 	struct ax_alerter *alerter = &server->alerter;
+	struct ax_message opened = *message;
+	struct ax_err why;
+	if (ax_seal_read(&server->seal, message->channel.settings, arena, &opened.channel.settings, &why) != AX_OK) {
+		ax_log_text(&server->log, AX_LOG_ERROR, "channel_sealed", "message", why.msg);
+		opened.channel.settings = "{}"; /* the sender says what is missing, and tries again */
+	}
 	struct end_errand *end = ax_malloc(sizeof *end);
 	end->server = server;
 	end->channel_id = message->channel.id;
@@ -178,7 +184,7 @@ static void send_message(struct ax_server *server, const struct ax_message *mess
 		end->claims[i] = message->events[i].claim;
 	AX_CRASHPOINT("alert", "after_claim");
 	alerter->busy[alerter->n_busy++] = message->channel.id;
-	ax_alert_sender_send(alerter->sender, message, message_ended, end);
+	ax_alert_sender_send(alerter->sender, &opened, message_ended, end);
 }
 
 static void look_done(struct ax_errand *errand)
@@ -190,7 +196,7 @@ static void look_done(struct ax_errand *errand)
 		ax_log_text(&server->log, AX_LOG_ERROR, "alerts_not_read", "message", look->err.msg);
 	else if (errand->commit == AX_OK && !server->alerter.stopped)
 		for (int i = 0; i < look->n; i++)
-			send_message(server, &look->messages[i]);
+			send_message(server, &look->arena, &look->messages[i]);
 	ax_arena_done(&look->arena);
 	free(look);
 	if (server->alerter.stopped && server->alerter.n_busy == 0)

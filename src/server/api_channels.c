@@ -8,6 +8,7 @@
 #include "core/limits.h"
 #include "server/handlers.h"
 #include "server/render.h"
+#include "server/server.h"
 
 enum { WORDS_MAX = 100, SETTINGS_MAX = 16384 };
 
@@ -44,11 +45,19 @@ static void render_quiet_hours(struct ax_call *c, const struct ax_channel *chann
 	ax_json_obj_end(&c->json);
 }
 
+/* As people wrote them; empty when they are sealed with a key that this server does not have. */
+static const char *open_settings(struct ax_call *c, const struct ax_channel *channel)
+{
+	const char *text;
+	return ax_seal_read(&c->server->seal, channel->settings, &c->arena, &text, NULL) == AX_OK ? text : "{}";
+}
+
 /* What is not secret, the names of the secrets that are set, and where messages go. */
 static void render_settings(struct ax_call *c, const struct ax_channel *channel)
 {
 	struct ax_channel_settings settings;
-	json_t *all = json_loads(channel->settings, 0, NULL), *value;
+	const char *plain = open_settings(c, channel);
+	json_t *all = json_loads(plain, 0, NULL), *value;
 	const char *name;
 	json_t *shown = json_object();
 	json_object_foreach(all, name, value)
@@ -68,7 +77,7 @@ static void render_settings(struct ax_call *c, const struct ax_channel *channel)
 	}
 	ax_json_arr_end(&c->json);
 	json_decref(all);
-	bool good = ax_channel_settings_read(channel->kind, channel->settings, &c->arena, &settings, NULL) == AX_OK;
+	bool good = ax_channel_settings_read(channel->kind, plain, &c->arena, &settings, NULL) == AX_OK;
 	ax_json_str(&c->json, "target", good ? ax_channel_settings_target(channel->kind, &settings, &c->arena) : "");
 }
 
@@ -202,11 +211,13 @@ static enum ax_status read_channel(struct ax_call *c, struct ax_read *r, struct 
 	ax_read_str(r, "time_zone", 64, &channel->time_zone);
 	read_quiet_hours(r, channel);
 	ax_read_int(r, "remind_seconds", 0, 31536000, &channel->remind_seconds);
+	channel->settings = open_settings(c, channel);
 	read_settings(r, channel);
 	channel->updated_by = c->who.actor;
 	enum ax_status status = ax_read_end(r);
 	if (status == AX_OK)
 		status = ax_channel_settings_read(channel->kind, channel->settings, &c->arena, &settings, err);
+	channel->settings = ax_seal_text(&c->server->seal, channel->settings, &c->arena);
 	return status;
 }
 

@@ -234,8 +234,9 @@ static enum ax_status read_paths(const char *const values[OPT_MAX], struct ax_co
 		return status;
 
 	static const int files[] = { OPT_tls_cert, OPT_tls_key, OPT_client_ca, OPT_zoneinfo, OPT_alert_ca,
-		OPT_queue_ca };
-	char *const to[] = { ret->tls_cert, ret->tls_key, ret->client_ca, ret->zoneinfo, ret->alert_ca, ret->queue_ca };
+		OPT_secret_key_file, OPT_queue_ca };
+	char *const to[] = { ret->tls_cert, ret->tls_key, ret->client_ca, ret->zoneinfo, ret->alert_ca,
+		ret->secret_key_file, ret->queue_ca };
 	for (size_t i = 0; i < AX_COUNT(files); i++)
 		if (!copy(to[i], sizeof ret->tls_cert, values[files[i]]))
 			return refuse(err, files[i], "is too long");

@@ -28,6 +28,7 @@ struct ax_config {
 	char queue_ca[1024];
 	uint32_t shards; /* … of which these are taken from: bits */
 	char tls_cert[1024], tls_key[1024], client_ca[1024], zoneinfo[1024];
+	char secret_key_file[1024];
 	char alert_allow[4096]; /* "host:port,…" */
 	char alert_ca[1024];
 	bool dev;

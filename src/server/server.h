@@ -28,12 +28,14 @@
 #include "server/ports.h"
 #include "server/pulse.h"
 #include "server/scheduler.h"
+#include "server/seal.h"
 #include "server/threads.h"
 
 enum ax_server_phase { AX_SERVER_STARTING, AX_SERVER_SERVING, AX_SERVER_STOPPING };
 
 struct ax_server {
 	struct ax_config config; /* never changes after the start; any thread */
+	struct ax_seal seal;     /* likewise */
 	uv_loop_t loop;
 	enum ax_server_phase phase;
 

@@ -117,6 +117,11 @@ enum ax_status ax_server_start(struct ax_server *server, const struct ax_config 
 	init_parts(server);
 	enum ax_status status = make_state_dir(config, err);
 	if (status == AX_OK)
+		status = ax_seal_load(&server->seal, config, err);
+	if (status == AX_OK && !server->seal.on)
+		ax_log_text(&server->log, AX_LOG_WARN, "secrets_unsealed", "message",
+			"secrets of channels are stored as they are: name a --secret-key-file that all servers have");
+	if (status == AX_OK)
 		status = ax_threads_open(server, err);
 	if (status == AX_OK)
 		status = listen_http(server, err);
