@@ -253,7 +253,7 @@ CREATE TABLE IF NOT EXISTS ax_task_log (
   KEY ax_task_log_waiting (queue, `rank`, gid),
   KEY ax_task_log_live (live_task, gid, hold),
   KEY ax_task_log_aside (aside_task, status, gid),
-  KEY ax_task_log_deadline (open_deadline, gid),
+  KEY ax_task_log_deadline (open_deadline, gid, status),
   KEY ax_task_log_watch (open_watch, gid),
   KEY ax_task_log_undispatched (undispatched_time, gid),
   KEY ax_task_log_given (given_worker, gid, cancel, given_group),

@@ -72,6 +72,17 @@ def test_waiting_for_others(store, clients):
         one.query("ROLLBACK")
 
 
+def test_what_a_queue_leads_to_is_left_to_it(store, clients):
+    """The sweep passes over runs that wait for their time and are not late yet: whoever was led to them gets them."""
+    one, other = clients
+    one.query("START TRANSACTION")
+    swept = {row[0] for row in one.query(store.literal("RUNS_OVERDUE", [40, 0, 20]))}
+    waiting = [gid for gid in range(LIVE + 1, LIVE + 21) if gid % 5 in (0, 4)]
+    led = {row[0] for row in other.query(store.literal("RUNS_BY_GID", waiting + [0] * (20 - len(waiting))))}
+    assert led == {str(gid) for gid in waiting} and led.isdisjoint(swept)
+    one.query("ROLLBACK")
+
+
 def test_life_goes_on_beside_a_claim(store, clients):
     """New runs of the queue, ends and starts of others wait for no claim."""
     one, other = clients
