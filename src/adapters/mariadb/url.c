@@ -66,20 +66,21 @@ static enum ax_status read_account(
 static enum ax_status read_place(
 	const char *raw, size_t len, struct ax_arena *arena, struct ax_mariadb_config *config, struct ax_err *err)
 {
+	enum ax_status status;
 	size_t host = 0;
 	if (len > 0 && raw[0] == '[') {
 		const char *close = memchr(raw, ']', len);
 		if (close == NULL)
 			return broken(err, "has a [ without ]");
 		host = (size_t)(close - raw) + 1;
-		config->host = ax_strndup(arena, raw + 1, host - 2);
+		status = decode(raw + 1, host - 2, arena, &config->host, err);
 	} else {
 		while (host < len && raw[host] != ':')
 			host++;
-		enum ax_status status = decode(raw, host, arena, &config->host, err);
-		if (status != AX_OK)
-			return status;
+		status = decode(raw, host, arena, &config->host, err);
 	}
+	if (status != AX_OK)
+		return status;
 	if (host == len)
 		return AX_OK;
 	int64_t port;
