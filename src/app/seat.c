@@ -192,6 +192,23 @@ enum ax_status ax_seat_check(struct ax_ctx *ctx, struct ax_err *err)
 		age / 1000);
 }
 
+/* So that another server goes on with the chores at once. */
+static enum ax_status leave_chores(struct pass *pass, struct ax_tx *tx, struct ax_err *err)
+{
+	struct ax_leases leases;
+	enum ax_status status = tx->ops->leases(tx, &leases, err);
+	for (int i = 0; status == AX_OK && i < leases.n; i++) {
+		struct ax_lease *lease = &leases.at[i];
+		if (lease->holder != pass->ctx->seat->incarnation)
+			continue;
+		lease->until_time = 0;
+		status = tx->ops->lease_update(tx, lease, lease->fence, err);
+		if (status == AX_CONFLICT) /* it is another one's by now */
+			status = AX_OK;
+	}
+	return status;
+}
+
 static enum ax_status leave(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
@@ -200,7 +217,9 @@ static enum ax_status leave(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (status == AX_NOT_FOUND || (status == AX_OK && row.incarnation != pass->ctx->seat->incarnation))
 		return AX_OK;
 	row.seen_time = pass->now;
-	return status == AX_OK ? release(tx, &row, err) : status;
+	if (status == AX_OK)
+		status = release(tx, &row, err);
+	return status == AX_OK ? leave_chores(pass, tx, err) : status;
 }
 
 enum ax_status ax_seat_leave(struct ax_ctx *ctx, struct ax_err *err)

@@ -28,7 +28,7 @@ bool ax_seat_is_due(struct ax_ctx *ctx);
 /* AX_UNAVAILABLE, and why, when the lease was not renewed for too long. */
 enum ax_status ax_seat_check(struct ax_ctx *ctx, struct ax_err *err) AX_MUST_USE;
 
-/* On a clean stop: gives the number back. */
+/* On a clean stop: gives the number back, and the leases on chores. */
 enum ax_status ax_seat_leave(struct ax_ctx *ctx, struct ax_err *err) AX_MUST_USE;
 
 /* Makes sure that the context's gids are made under the seat's number, and that `count` more can be made. */

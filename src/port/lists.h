@@ -101,6 +101,10 @@ struct ax_ended_minutes {
 	struct ax_ended_minute *at;
 	int n;
 };
+struct ax_leases {
+	struct ax_lease *at;
+	int n;
+};
 struct ax_notices {
 	struct ax_notice *at;
 	int n;

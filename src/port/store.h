@@ -445,6 +445,7 @@ struct ax_tx_ops {
 	/* The row must still have `old_fence`. */
 	enum ax_status (*lease_update)(
 		struct ax_tx *tx, const struct ax_lease *lease, int64_t old_fence, struct ax_err *err);
+	enum ax_status (*leases)(struct ax_tx *tx, struct ax_leases *ret, struct ax_err *err); /* by name */
 	enum ax_status (*user_insert)(
 		struct ax_tx *tx, const struct ax_user *user, int64_t *ret_id, struct ax_err *err);
 	enum ax_status (*user_find)(struct ax_tx *tx, const char *name, struct ax_user *ret, struct ax_err *err);

@@ -24,7 +24,7 @@
 	OP(group_delete) OP(groups) OP(group_count_running) OP(worker_put) OP(worker_get) OP(workers) \
 	OP(worker_delete) OP(worker_group_put) OP(worker_group_get) OP(worker_groups) \
 	OP(group_workers) OP(worker_group_add_given) OP(worker_group_routed) OP(worker_group_drop) OP(server_insert) OP(server_get) OP(server_put) OP(server_renew) OP(servers) \
-	OP(lease_insert) OP(lease_get) OP(lease_update) OP(user_insert) \
+	OP(lease_insert) OP(lease_get) OP(lease_update) OP(leases) OP(user_insert) \
 	OP(user_find) OP(user_count) OP(token_insert) OP(token_find) OP(token_touch) OP(token_delete) \
 	OP(tokens) OP(tokens_expire) OP(audit_append) OP(audit_page) OP(idem_get) OP(idem_put) OP(idem_purge) \
 	OP(event_insert) OP(event_get) OP(event_find) OP(events_page) OP(event_task_insert) OP(event_tasks) OP(events_purge) \
@@ -147,6 +147,7 @@
 #define AX_ARGS_lease_insert(IN, OUT) IN(LEASE, lease)
 #define AX_ARGS_lease_get(IN, OUT) IN(TEXT, name) IN(BOOL, for_update) OUT(LEASE, lease)
 #define AX_ARGS_lease_update(IN, OUT) IN(LEASE, lease) IN(I64, old_fence)
+#define AX_ARGS_leases(IN, OUT) OUT(LEASES, leases)
 #define AX_ARGS_user_insert(IN, OUT) IN(USER, user) OUT(I64, id)
 #define AX_ARGS_user_find(IN, OUT) IN(TEXT, name) OUT(USER, user)
 #define AX_ARGS_user_count(IN, OUT) OUT(I64, n)
@@ -303,6 +304,7 @@
 #define AX_OUT_WORKER_GROUP struct ax_worker_group *
 #define AX_OUT_SERVER struct ax_server_row *
 #define AX_OUT_LEASE struct ax_lease *
+#define AX_OUT_LEASES struct ax_leases *
 #define AX_OUT_USER struct ax_user *
 #define AX_OUT_TOKEN struct ax_token *
 #define AX_OUT_IDEM struct ax_idem *

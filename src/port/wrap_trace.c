@@ -169,6 +169,7 @@ static void show_failure_filter(struct ax_buf *out, const struct ax_failure_filt
 #define SHOW_OUT_WORKER_GROUP(v) ax_row_print(&ax_worker_group_row, v, out)
 #define SHOW_OUT_SERVER(v) ax_row_print(&ax_server_row_row, v, out)
 #define SHOW_OUT_LEASE(v) ax_row_print(&ax_lease_row, v, out)
+#define SHOW_OUT_LEASES(v) show_rows(out, &ax_lease_row, (v)->at, (v)->n)
 #define SHOW_OUT_USER(v) ax_row_print(&ax_user_row, v, out)
 #define SHOW_OUT_TOKEN(v) ax_row_print(&ax_token_row, v, out)
 #define SHOW_OUT_IDEM(v) ax_row_print(&ax_idem_row, v, out)

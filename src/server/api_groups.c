@@ -244,16 +244,32 @@ enum ax_status ax_delete_worker(struct ax_call *c, struct ax_err *err)
 
 /* --- servers ------------------------------------------------------------------------------------------------------ */
 
+/* What no other server does meanwhile. */
+static void render_chores(struct ax_call *c, const struct ax_server_row *row, const struct ax_leases *leases)
+{
+	ax_json_arr(&c->json, "chores");
+	for (int i = 0; i < leases->n; i++)
+		if (leases->at[i].holder == row->incarnation && leases->at[i].until_time > c->now)
+			ax_json_str(&c->json, NULL, leases->at[i].name);
+	ax_json_arr_end(&c->json);
+}
+
 enum ax_status ax_get_servers(struct ax_call *c, struct ax_err *err)
 {
 	struct ax_servers servers;
+	struct ax_leases leases;
 	enum ax_status status = c->tx->ops->servers(c->tx, &servers, err);
+	if (status == AX_OK)
+		status = c->tx->ops->leases(c->tx, &leases, err);
 	if (status != AX_OK)
 		return status;
 	struct ax_server *self = c->server;
+	bool shared = self->threads.backend->ops->shared;
 	ax_call_items_begin(c);
 	for (int i = 0; i < servers.n; i++) {
 		const struct ax_server_row *row = &servers.at[i];
+		if (shared && row->lease_time <= c->now) /* gone; its number is kept for the ids made under it */
+			continue;
 		bool here = row->number == ax_seat_number(&self->threads.seat);
 		ax_json_obj(&c->json, NULL);
 		ax_json_str(&c->json, "server", row->name);
@@ -265,8 +281,9 @@ enum ax_status ax_get_servers(struct ax_call *c, struct ax_err *err)
 			ax_json_int(&c->json, "tick_age_ms", ax_mono_ms(&self->clock.port) - self->metrics.tick_ms);
 		else
 			ax_json_null(&c->json, "tick_age_ms");
+		render_chores(c, row, &leases);
 		ax_json_str(&c->json, "store", self->threads.backend->ops->name);
-		ax_json_str(&c->json, "tzdata", ax_zones_version(self->zones));
+		ax_json_str(&c->json, "tzdata", here ? ax_zones_version(self->zones) : NULL);
 		ax_json_obj_end(&c->json);
 	}
 	ax_call_items_end(c, 0);

@@ -24,13 +24,6 @@ void ax_news_free(struct ax_news *news)
 		ax_hints_free(&news->hints);
 }
 
-static void add_revoked(struct ax_news *to, int64_t token_id)
-{
-	to->revoked =
-		ax_grow_array(&to->hints.arena, to->revoked, to->n_revoked, 1, &to->cap_revoked, sizeof *to->revoked);
-	to->revoked[to->n_revoked++] = token_id;
-}
-
 static void add_sign_in(struct ax_news *to, const char *account, const char *address, bool passed)
 {
 	if (to->n_sign_ins == SIGN_INS_MAX)
@@ -75,7 +68,6 @@ void ax_news_write(const struct ax_news *news, struct ax_buf *out)
 	write_names(&json, "workers", h->workers, h->n_workers);
 	write_names(&json, "groups", h->groups, h->n_groups);
 	write_names(&json, "stops", h->stops, h->n_stops);
-	write_numbers(&json, "revoked", news->revoked, news->n_revoked);
 	ax_json_arr(&json, "sign_ins");
 	for (size_t i = 0; i < news->n_sign_ins; i++) {
 		ax_json_obj(&json, NULL);
@@ -145,7 +137,6 @@ struct ax_news *ax_news_read(const char *text)
 	h->n_workers = read_names(arena, json_object_get(body, "workers"), &h->workers);
 	h->n_groups = read_names(arena, json_object_get(body, "groups"), &h->groups);
 	h->n_stops = read_names(arena, json_object_get(body, "stops"), &h->stops);
-	news->n_revoked = read_numbers(arena, json_object_get(body, "revoked"), &news->revoked);
 	read_sign_ins(news, json_object_get(body, "sign_ins"));
 	news->reload = json_is_true(json_object_get(body, "reload"));
 	json_decref(body);
@@ -183,15 +174,6 @@ void ax_board_hints(struct ax_board *board, const struct ax_hints *hints)
 	if (news == NULL)
 		return;
 	news->reload |= !ax_hints_add(&news->hints, hints, TOLD_MAX);
-	uv_mutex_unlock(&board->lock);
-}
-
-void ax_board_revoked(struct ax_board *board, int64_t token_id)
-{
-	struct ax_news *news = begin(board);
-	if (news == NULL)
-		return;
-	add_revoked(news, token_id);
 	uv_mutex_unlock(&board->lock);
 }
 

@@ -38,7 +38,6 @@ void ax_board_done(struct ax_board *board);
 
 /* Loop thread. */
 void ax_board_hints(struct ax_board *board, const struct ax_hints *hints);
-void ax_board_revoked(struct ax_board *board, int64_t token_id);
 void ax_board_sign_in(struct ax_board *board, const char *account, const char *address, bool passed);
 
 /* The pulse: what gathered, or NULL; free it with ax_news_free. */

@@ -261,7 +261,6 @@ static void call_done(struct ax_errand *errand)
 	}
 	note_call(c);
 	if (c->failed == AX_OK && c->revoked_token != 0) {
-		ax_board_revoked(&c->server->board, c->revoked_token);
 		ax_live_revoke(c->server, c->revoked_token);
 		ax_polls_revoke(c->server, c->revoked_token);
 	}

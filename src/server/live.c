@@ -275,6 +275,73 @@ void ax_live_hints(struct ax_errand *errand)
 	ax_hints_free(h);
 }
 
+/* --- credentials -------------------------------------------------------------------------------------------------- */
+
+/* Over a shared store another server may have revoked one. */
+struct check_errand {
+	struct ax_errand errand;
+	struct ax_server *server;
+	struct ax_arena arena;
+	struct credential {
+		int64_t token_id;
+		const char *hash;
+		bool gone;
+	} * of;
+	int n;
+	enum ax_status status;
+	struct ax_err err;
+};
+
+static enum ax_status check(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct check_errand *check = arg;
+	struct ax_server *server = check->server;
+	int64_t now = ax_now_ms(&server->clock.port);
+	for (int i = 0; i < check->n; i++) {
+		struct ax_caller who;
+		enum ax_status status = ax_account_admit(tx, check->of[i].hash, now, server->config.dev, &who, err);
+		check->of[i].gone = status == AX_UNAUTHENTICATED;
+		if (status != AX_OK && status != AX_UNAUTHENTICATED)
+			return status;
+	}
+	return AX_OK;
+}
+
+static void run_check(struct ax_errand *errand, struct ax_side *side)
+{
+	struct check_errand *c = (struct check_errand *)errand;
+	c->status = ax_store_run(side->store, &c->arena, check, c, &c->err);
+}
+
+static void check_done(struct ax_errand *errand)
+{
+	struct check_errand *c = (struct check_errand *)errand;
+	c->server->live.checking = false;
+	for (int i = 0; i < c->n && c->status == AX_OK; i++)
+		if (c->of[i].gone)
+			ax_live_revoke(c->server, c->of[i].token_id);
+	ax_arena_done(&c->arena);
+	free(c);
+}
+
+static void check_credentials(struct ax_server *server)
+{
+	if (server->live.checking || server->live.n == 0 || !server->threads.backend->ops->shared)
+		return;
+	struct check_errand *c = ax_malloc(sizeof *c);
+	c->errand = (struct ax_errand){ .run = run_check, .done = check_done };
+	c->server = server;
+	c->of = ax_alloc_array(&c->arena, (size_t)server->live.n, sizeof *c->of);
+	struct ax_stream *s;
+	DL_FOREACH(server->live.list, s)
+	{
+		c->of[c->n++] =
+			(struct credential){ s->call->who.token_id, ax_strdup(&c->arena, s->call->hash), false };
+	}
+	server->live.checking = true;
+	ax_lane_post_own(&server->lanes, AX_LANE_READ, &c->errand);
+}
+
 /* --- beginning and ending ----------------------------------------------------------------------------------------- */
 
 static void on_timer(uv_timer_t *timer)
@@ -291,6 +358,7 @@ static void on_timer(uv_timer_t *timer)
 		else if (!s->over)
 			send_events(s, NULL, 0, server->live.n_events + 1);
 	}
+	check_credentials(server);
 	if (server->live.n == 0)
 		uv_timer_stop(timer);
 }

@@ -31,6 +31,7 @@ struct ax_live {
 	int n;
 	int64_t n_events; /* of /live since the start: the newest one's number */
 	uv_timer_t timer; /* each second while there are streams */
+	bool checking;    /* an errand reads their credentials */
 };
 
 void ax_live_init(struct ax_server *server);

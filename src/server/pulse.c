@@ -91,10 +91,6 @@ static void arrived(struct ax_errand *errand)
 	struct ax_news *news = (struct ax_news *)errand;
 	struct ax_server *server = news->hints.server;
 	int64_t mono = ax_mono_ms(&server->clock.port);
-	for (size_t i = 0; i < news->n_revoked; i++) {
-		ax_live_revoke(server, news->revoked[i]);
-		ax_polls_revoke(server, news->revoked[i]);
-	}
 	for (size_t i = 0; i < news->n_sign_ins; i++) {
 		const struct ax_sign_in *s = &news->sign_ins[i];
 		if (s->passed)

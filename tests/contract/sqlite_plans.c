@@ -30,7 +30,8 @@ static int tear_down(void **state)
 static bool reads_a_small_table(enum ax_sql_id id)
 {
 	return id == AX_SQL_GROUPS || id == AX_SQL_WORKERS || id == AX_SQL_WORKER_GROUPS || id == AX_SQL_SERVERS ||
-		id == AX_SQL_TOKENS || id == AX_SQL_USER_COUNT || id == AX_SQL_CHANNELS || id == AX_SQL_CALENDARS;
+		id == AX_SQL_LEASES || id == AX_SQL_TOKENS || id == AX_SQL_USER_COUNT || id == AX_SQL_CHANNELS ||
+		id == AX_SQL_CALENDARS;
 }
 
 /* "SCAN t" without an index reads a table; with an index it reads those rows only that the index holds, which is what

@@ -2318,6 +2318,30 @@ TX_TEST(test_runs_of_a_task_go)
 	assert_int_equal(gid, 107);
 }
 
+/* leases */
+
+TX_TEST(test_leases)
+{
+	struct ax_leases rows;
+	struct ax_lease lease = { .name = "b", .holder = 7, .fence = 1, .until_time = 100 }, out;
+	OK(leases, &rows);
+	assert_int_equal(rows.n, 0);
+	OK(lease_insert, &lease);
+	GIVES(AX_EXISTS, lease_insert, &lease);
+	lease.fence = 2;
+	GIVES(AX_CONFLICT, lease_update, &lease, 5);
+	OK(lease_update, &lease, 1);
+	OK(lease_get, "b", true, &out);
+	ASSERT_SAME(ax_lease_row, lease, out);
+	lease.name = "a";
+	GIVES(AX_NOT_FOUND, lease_update, &lease, 1);
+	OK(lease_insert, &lease);
+	OK(leases, &rows);
+	assert_int_equal(rows.n, 2);
+	ASSERT_SAME(ax_lease_row, lease, rows.at[0]);
+	assert_string_equal(rows.at[1].name, "b");
+}
+
 /* notices */
 
 TX_TEST(test_notices)
@@ -2852,6 +2876,7 @@ int main(int argc, char **argv)
 		TEST(test_tasks_listening),
 		TEST(test_chains),
 		TEST(test_notices),
+		TEST(test_leases),
 		TEST(test_task_update),
 		TEST(test_task_names_are_unique_in_a_group),
 		TEST(test_task_ids_are_not_used_again),

@@ -17,7 +17,7 @@ FEW = MANY // 10 if MANY <= 200_000 else MANY // 100
 BYTES_EACH = 1200  # a run with its indexes and what it left, in the larger of the two
 
 # What grows with the number of tasks, workers, accounts, tokens: all of these are read.
-WHOLE = {"GROUPS", "WORKERS", "WORKER_GROUPS", "SERVERS", "TOKENS", "CHANNELS", "CALENDARS", "USER_COUNT", "TASK_COUNTS"}
+WHOLE = {"GROUPS", "WORKERS", "WORKER_GROUPS", "SERVERS", "LEASES", "TOKENS", "CHANNELS", "CALENDARS", "USER_COUNT", "TASK_COUNTS"}
 # One end of a long range, as many rows as are wanted: what the planner guesses of the whole range means nothing.
 PAGES = {"TASKS_PAGE", "EPOCHS", "EPOCHS_OF_TASK", "PAGE_ANY", "PAGE_ALL", "PAGE_OF_TASK", "AUDIT_PAGE", "AUDIT_OF_OBJECT",
          "AUDIT_OF_ACTOR", "EVENTS_PAGE", "EVENTS_NAMED", "BACKFILLS", "BACKFILLS_OF_TASK", "ALERTS_PAGE",

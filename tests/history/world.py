@@ -152,7 +152,7 @@ def arguments(row, runs):
         "SERVER_PUT": row("ax_server", number=1), "SERVER_INSERT": row("ax_server", number=9), "SERVER_GET": [1],
         "SERVER_RENEW": [1, 1, 5, 6, 7], "SERVER_EXISTS": [1],
         "LEASE_INSERT": row("ax_lease", name="new"), "LEASE_GET": ["l1"],
-        "LEASE_UPDATE": ["l1", 1, 2, 2, 5], "LEASE_EXISTS": ["l1"], "SERVERS": [],
+        "LEASE_UPDATE": ["l1", 1, 2, 2, 5], "LEASE_EXISTS": ["l1"], "LEASES": [], "SERVERS": [],
         "USER_INSERT": row("ax_user", id=None, name="new"), "USER_FIND": ["u1"], "USER_COUNT": [],
         "TOKEN_INSERT": row("ax_token", id=None, hash="new"), "TOKEN_FIND": ["5"], "TOKEN_TOUCH": [5, 1, 1],
         "TOKEN_DELETE": [5], "TOKENS": [], "TOKENS_EXPIRE": [10, None], "AUDIT_INSERT": row("ax_audit", id=None),

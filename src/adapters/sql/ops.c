@@ -827,6 +827,13 @@ enum ax_status ax_sql_lease_update(
 		AX_SQL_LEASE_EXISTS, ARGS(TXT(lease->name)), err);
 }
 
+enum ax_status ax_sql_leases(struct ax_tx *tx, struct ax_leases *ret_leases, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status = ax_sql_list(tx, AX_SQL_LEASES, NONE, &rows, err);
+	return AX_SQL_GIVE(status, rows, ret_leases);
+}
+
 enum ax_status ax_sql_user_insert(struct ax_tx *tx, const struct ax_user *user, int64_t *ret_id, struct ax_err *err)
 {
 	return ax_sql_insert_next(tx, AX_SQL_USER_INSERT, user, ret_id, err);

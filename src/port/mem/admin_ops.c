@@ -285,6 +285,16 @@ enum ax_status ax_mem_lease_update(
 	return ax_mem_replace(tx, AX_MEM_LEASE, stored, lease, err);
 }
 
+enum ax_status ax_mem_leases(struct ax_tx *tx, struct ax_leases *ret_leases, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_LEASE, 0, &(struct ax_lease){ .name = "" });
+	const struct ax_lease *lease;
+	while ((lease = ax_mem_next(&walk)) != NULL)
+		ax_mem_keep(&walk, lease);
+	return AX_MEM_GIVE(walk, ret_leases);
+}
+
 /* accounts */
 
 enum ax_status ax_mem_user_insert(struct ax_tx *tx, const struct ax_user *user, int64_t *ret_id, struct ax_err *err)

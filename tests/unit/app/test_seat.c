@@ -226,6 +226,9 @@ static void test_a_chore_is_one_servers(void **state)
 	w->now++;
 	assert_true(try_chore(&a.ctx, "x")); /* it was silent for too long */
 	assert_false(try_chore(&w->ctx, "x"));
+	assert_int_equal(ax_seat_leave(&a.ctx, NULL), AX_OK); /* a clean stop lets go of what it does */
+	assert_true(try_chore(&w->ctx, "x"));
+	assert_true(try_chore(&w->ctx, "y"));
 }
 
 int main(void)

@@ -46,7 +46,6 @@ static void test_what_is_put_up_arrives(void **state)
 	struct ax_hints *h = say(7, INT64_C(385650922618880000), 2);
 	ax_board_hints(&board, h);
 	ax_board_hints(&board, h); /* names and tasks once, runs as often as they changed */
-	ax_board_revoked(&board, 12);
 	ax_board_sign_in(&board, "ann", "10.0.0.1", false);
 	ax_hints_free(h);
 	struct ax_news *news = carried(&board);
@@ -59,8 +58,6 @@ static void test_what_is_put_up_arrives(void **state)
 	assert_int_equal(news->hints.n_workers, 1);
 	assert_string_equal(news->hints.workers[0], "w\"1");
 	assert_string_equal(news->hints.groups[0], "pay");
-	assert_int_equal(news->n_revoked, 1);
-	assert_int_equal(news->revoked[0], 12);
 	assert_int_equal(news->n_sign_ins, 1);
 	assert_string_equal(news->sign_ins[0].account, "ann");
 	assert_string_equal(news->sign_ins[0].address, "10.0.0.1");

@@ -1,0 +1,331 @@
+"""Several servers over one MariaDB: they share the work, each fire runs once, and whatever happens to one of them or to the
+database, nothing is lost or doubled."""
+
+import http.client
+import itertools
+import json
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+from ax_world import AX_CHECK, ApiError, Worker, call, now_ms, wait_for
+from mariadb import MariaDB
+
+TASKS = 10
+GAP_MS = 10500  # a server that could not look at its store for 10 s was away
+numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def mariadb():
+    with MariaDB() as db:
+        yield db
+
+
+class Servers:
+    """Servers over a database of the test's own, and workers that dial all of them."""
+
+    def __init__(self, world, mariadb, n):
+        self.world, self.mariadb = world, mariadb
+        self.database = mariadb.create_database(f"servers_{next(numbers)}")
+        self.all = []
+        for _ in range(n):
+            self.add()
+        self.tasks = []
+
+    def add(self):
+        server = self.world.server(name=f"server{len(self.all) + 1}", options=["--store", self.mariadb.url(self.database)],
+                                   start=False)
+        if self.all:
+            server.token, server.worker_token_file = self.all[0].token, self.all[0].worker_token_file
+        server.start(60)
+        self.all.append(server)
+        return server
+
+    @property
+    def first(self):
+        return self.all[0]
+
+    def worker(self, name="w1", servers=None):
+        worker = Worker(self.world, self.first, name)
+        worker.args[worker.args.index("--server") + 1] = ",".join(s.url for s in servers or self.all)
+        self.world.processes.append(worker)
+        return worker.start()
+
+    def make_tasks(self, n=TASKS, **fields):
+        for _ in range(n):
+            self.tasks.append(self.first.task(f"t{len(self.tasks) + 1}", argv=["/bin/true"], cron_expr="@every 1s", **fields))
+
+    def rows(self, sql):
+        return [[int(v) if v.lstrip("-").isdigit() else v for v in row] for row in self.mariadb.client(sql, self.database)]
+
+    def ended(self, since=0):
+        return self.rows(f"SELECT count(*) FROM ax_task_log WHERE status = 10 AND trigger_time >= {since}")[0][0]
+
+    def wait_fires(self, rounds, seconds=60):
+        """Until every task has run so often since now."""
+        since = now_ms()
+        wait_for(lambda: self.ended(since) >= rounds * len(self.tasks), seconds, lambda: f"{self.ended(since)} runs")
+
+    def latest(self, since):
+        """The greatest lateness of a fire since then, in ms."""
+        return self.rows(f"SELECT max(create_time - trigger_time) FROM ax_task_log WHERE kind = 1 AND trigger_time >= {since}")[0][0]
+
+    def settle(self, seconds=90):
+        """Nothing fires any more, nothing lives; then ax-check, while the servers are at work."""
+        live = [s for s in self.all if s.runs_now()]
+        live[0].quiesce(seconds)
+        done = subprocess.run([AX_CHECK, "--json", "--store", self.mariadb.url(self.database)], capture_output=True, text=True, timeout=120)
+        said = json.loads(done.stdout)
+        assert done.returncode == 0, done.stdout
+        assert said["duplicates"] == 0 and said["unexplained"] == 0
+        return said
+
+
+@pytest.fixture
+def servers(world, mariadb):
+    return lambda n: Servers(world, mariadb, n)
+
+
+def metric(server, name):
+    status, text, _ = call(server.port, "GET", "/metrics", headers={"Authorization": f"Bearer {server.token}"})
+    assert status == 200
+    return float(next(line for line in text.splitlines() if line.startswith(name + " ")).split()[1])
+
+
+def test_they_share_the_work(servers):
+    s = servers(2)
+    s.worker()
+    s.make_tasks(20)
+    s.wait_fires(8)
+    fires = [metric(server, "ax_fires_total") for server in s.all]
+    assert min(fires) >= sum(fires) / 5, fires
+    listed = s.first.get("/servers")["items"]
+    assert [row["number"] for row in listed] == [0, 1] and len({row["server"] for row in listed}) == 2
+    assert "retention" in [chore for row in listed for chore in row["chores"]]
+    said = s.settle()
+    assert said["missed"] == 0 and said["coalesced"] == 0
+
+
+def test_one_of_three_is_killed(servers):
+    s = servers(3)
+    s.worker()
+    s.make_tasks()
+    s.wait_fires(2)
+    since = now_ms()
+    s.all[1].kill()
+    s.wait_fires(5)
+    assert s.latest(since) <= 3000
+    said = s.settle()
+    assert said["missed"] == 0 and said["coalesced"] == 0
+
+
+def test_rolling_restart(servers):
+    s = servers(2)
+    s.worker()
+    s.make_tasks()
+    s.wait_fires(2)
+    since = now_ms()
+    for server in s.all:
+        assert server.term() == 0
+        held = [row[0] for row in s.rows("SELECT until_time FROM ax_lease WHERE until_time > 0 AND holder NOT IN"
+                                         " (SELECT incarnation FROM ax_server WHERE lease_time > 0)")]
+        assert held == []  # given back, not left to lapse
+        server.start(60)
+        s.wait_fires(1)
+    assert s.latest(since) <= 3000
+    said = s.settle()
+    assert said["missed"] == 0 and said["coalesced"] == 0
+
+
+def reasons(server):
+    status, said, _ = call(server.port, "GET", "/readyz", timeout=5)
+    return said["reasons"] if status == 503 else []
+
+
+def go_through(s, away):
+    """The database is away for a while; calls meanwhile, and all is well again by itself."""
+    s.mariadb.halt()
+    wait_for(lambda: all(reasons(server) for server in s.all), 15)
+    began = time.monotonic()
+    for server in s.all:
+        with pytest.raises(ApiError) as refused:
+            server.task("not made", argv=["/bin/true"], cron_expr="@every 1s")
+        assert refused.value.status == 503 and refused.value.code in ("unavailable", "uncertain")
+    assert time.monotonic() - began < 10
+    away()
+    s.mariadb.start()
+    wait_for(lambda: not any(reasons(server) for server in s.all), 30)
+
+
+def test_database_is_restarted(servers):
+    s = servers(2)
+    s.worker()
+    s.make_tasks()
+    s.wait_fires(2)
+    go_through(s, away=lambda: None)
+    s.wait_fires(2)
+    assert all(server.runs_now() for server in s.all)
+    s.settle()
+
+
+def test_database_is_away_for_longer_than_a_gap(servers):
+    """A run that is under way is not ended for the silence of the database."""
+    s = servers(2)
+    s.worker()
+    s.make_tasks()
+    long = s.first.task("long", argv=["/bin/sleep", "18"], timeout_seconds=120)
+    run = s.first.wait_run(s.first.trigger(long), "RUNNING", 20)
+    grown = [memory_kib(server) for server in s.all]
+    go_through(s, away=lambda: wait_for(lambda: all(tick_age_ms(server) > GAP_MS for server in s.all), 20))
+    assert s.first.wait_run(run, "SUCCESS", 60)["fence"] == 1
+    s.wait_fires(2)
+    assert all(memory_kib(server) < before + 32 * 1024 for server, before in zip(s.all, grown))
+    s.settle()
+
+
+def tick_age_ms(server):
+    return call(server.port, "GET", "/healthz", timeout=5)[1]["tick_age_ms"]
+
+
+def memory_kib(server):
+    text = open(f"/proc/{server.pid}/status").read()
+    return int(text.split("VmRSS:")[1].split()[0])
+
+
+def test_connections_are_killed(servers):
+    s = servers(2)
+    s.worker()
+    s.make_tasks()
+    s.wait_fires(1)
+    since = now_ms()
+    for _ in range(10):
+        ids = s.rows(f"SELECT id FROM information_schema.processlist WHERE db = '{s.database}' AND id <> connection_id()")
+        s.mariadb.client("".join(f"KILL {row[0]};\n" for row in ids) or "SELECT 1", "mysql")
+        s.wait_fires(1)
+    assert s.latest(since) <= 3000
+    s.settle()
+
+
+# --- what people notice of there being several -----------------------------------------------------------------------
+
+
+def listen(server, path, heard):
+    """The events of a stream, until it ends."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection.request("GET", "/api/v1" + path, headers={"Authorization": f"Bearer {server.token}"})
+    response = connection.getresponse()
+    assert response.status == 200
+
+    def read():
+        event = None
+        try:
+            for line in response:
+                word, _, value = line.decode().strip().partition(": ")
+                if word == "event":
+                    event = value
+                elif word == "data":
+                    heard.append((event, json.loads(value)))
+        except OSError:
+            pass
+        heard.append(("end", {}))
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+
+    def hang_up():
+        connection.sock.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    return hang_up
+
+
+def test_streams_hear_what_another_server_did(servers):
+    s = servers(2)
+    wait_for(lambda: len(s.first.get("/servers")["items"]) == 2, 10)
+    heard = []
+    hang_up = listen(s.all[0], "/live", heard)
+    made = []
+
+    def told():  # what was made before the two had met is told to nobody
+        made.append(s.all[1].task(f"told{len(made)}", argv=["/bin/true"])["id"])
+        return wait_soon(lambda: any(e == "task" and d["id"] in made for e, d in heard), 1.5)
+    wait_for(told, 15)
+    task = s.all[1].task("last", argv=["/bin/true"])
+    wait_for(lambda: ("task", {"id": task["id"]}) in heard, 1.5)
+    hang_up()
+
+
+def wait_soon(look, seconds):
+    try:
+        return wait_for(look, seconds)
+    except AssertionError:
+        return None
+
+
+def test_runs_reach_workers_of_the_other_server(servers):
+    s = servers(2)
+    s.worker(servers=[s.all[1]])
+    task = s.all[0].task("here", argv=["/bin/true"])
+    s.all[0].wait_run(s.all[0].trigger(task), "SUCCESS", 15)
+    run = s.all[0].trigger(task)
+    done = s.all[0].wait_run(run, "SUCCESS", 15)
+    assert done["dispatch_time"] - done["create_time"] <= 2000
+
+
+def test_what_is_revoked_is_dead_everywhere(servers):
+    s = servers(2)
+    made = s.first.api("POST", "/tokens", {"name": "short", "role": "viewer"})
+    mine = {"Authorization": f"Bearer {made['token']}"}
+    assert call(s.all[1].port, "GET", "/api/v1/tasks", headers=mine)[0] == 200
+    heard = []
+    keep, s.all[1].token = s.all[1].token, made["token"]
+    hang_up = listen(s.all[1], "/live", heard)
+    s.all[1].token = keep
+    s.first.api("DELETE", f"/tokens/{made['id']}")
+    assert call(s.all[1].port, "GET", "/api/v1/tasks", headers=mine)[0] == 401
+    wait_for(lambda: ("end", {}) in heard, 5)
+    hang_up()
+
+
+def test_a_key_counts_once_at_two_servers(servers):
+    s = servers(2)
+    task = s.first.task("once", argv=["/bin/true"])
+    for n in range(10):
+        answers, go = [], threading.Barrier(4)
+
+        def ask(server):
+            go.wait()
+            answers.append(call(server.port, "POST", f"/api/v1/tasks/{task['id']}/runs", {},
+                                {"Authorization": f"Bearer {server.token}", "Idempotency-Key": f"k{n}"}))
+        threads = [threading.Thread(target=ask, args=(server,)) for server in s.all * 2]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert {status for status, _, _ in answers} == {201}, answers
+        assert len({said["gid"] for _, said, _ in answers}) == 1
+
+
+def test_the_limit_on_sign_ins_holds_over_both(servers):
+    s = servers(2)
+    wrong = {"user": "admin", "password": "wrong horse battery"}
+
+    def tries(server):
+        return call(server.port, "POST", "/api/v1/session", wrong)[0]
+    assert [tries(s.all[0]) for _ in range(5)] == [401] * 5
+    wait_for(lambda: tries(s.all[1]) == 429, 10)
+
+
+def test_one_administrator_however_many_links(world, mariadb):
+    database = mariadb.create_database(f"servers_{next(numbers)}")
+    both = [world.server(name=f"setup{n}", options=["--store", mariadb.url(database)], start=False) for n in range(2)]
+    for server in both:
+        server.token = "none yet"
+        server.start(60)
+    links = [server.log().split("/#/setup?token=")[1].split()[0] for server in both]
+    who = {"user": "admin", "password": "correct horse battery"}
+    assert call(both[0].port, "POST", "/api/v1/setup", {"token": links[0], **who})[0] == 201
+    assert call(both[1].port, "GET", "/api/v1/setup")[1] == {"needed": False}
+    assert call(both[1].port, "POST", "/api/v1/setup", {"token": links[1], **who, "user": "other"})[0] in (403, 409)
