@@ -383,8 +383,7 @@ struct ax_tx_ops {
 	enum ax_status (*runs_purge_task)(struct ax_tx *tx, int64_t task_id, int64_t ended_before, int64_t made_before,
 		int limit, int *ret_deleted, struct ax_err *err);
 	/* The gid of a task's n-th newest run (0 = the newest), without shards; 0 when it has not so many. */
-	enum ax_status (*run_nth)(
-		struct ax_tx *tx, int64_t task_id, int64_t nth, int64_t *ret_gid, struct ax_err *err);
+	enum ax_status (*run_nth)(struct ax_tx *tx, int64_t task_id, int64_t nth, int64_t *ret_gid, struct ax_err *err);
 
 	/* groups */
 	enum ax_status (*group_insert)(struct ax_tx *tx, const struct ax_group *group, struct ax_err *err);
