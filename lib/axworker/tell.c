@@ -38,11 +38,13 @@ static bool others_are_trusted(const struct server *server)
 
 /* ---- what becomes of a report */
 
+static void look(uv_timer_t *timer);
+
 static void rest(struct server *server, int64_t at_least_ms)
 {
 	server->rest_ms = server->rest_ms ? AX_MIN(2 * server->rest_ms, REST_LAST_MS) : REST_FIRST_MS;
 	int64_t wait = AX_MAX(axw_jitter(server->w, server->rest_ms), AX_MIN(at_least_ms, REST_MAX_MS));
-	uv_timer_start(&server->look, axw_tell_look, (uint64_t)wait, 0);
+	uv_timer_start(&server->look, look, (uint64_t)wait, 0);
 }
 
 static void note_slow(struct server *server, bool slow)
@@ -55,7 +57,7 @@ static void note_slow(struct server *server, bool slow)
 }
 
 /* The patience with it is over, or the pause after a failure. */
-void axw_tell_look(uv_timer_t *timer)
+static void look(uv_timer_t *timer)
 {
 	struct server *server = timer->data;
 	if (server->report) {
@@ -130,7 +132,7 @@ static void send_batch(struct server *server, struct batch *b)
 	server->batch = b;
 	axw_batch_sent(b, server);
 	server->report = axw_call(w, server, "report", body, REPORT_TIMEOUT_MS, answered, b);
-	uv_timer_start(&server->look, axw_tell_look, (uint64_t)patience_ms(w), 0);
+	uv_timer_start(&server->look, look, (uint64_t)patience_ms(w), 0);
 }
 
 static void note_standings(const struct axw *w, struct axw_standing *standings)

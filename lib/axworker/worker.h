@@ -298,7 +298,6 @@ void axw_tell_soon(struct axw *w);
 void axw_tell_beat(struct axw *w);                           /* also when there is nothing to say */
 void axw_tell_trust(struct server *server, int64_t took_ms); /* it answered */
 void axw_tell_doubt(struct server *server);                  /* it did not */
-void axw_tell_look(uv_timer_t *timer);
 void axw_tell_abort(struct axw *w);
 
 /* wire.c: a POST to a server. `done` gets the HTTP status (0 = no answer) and the answer when it is JSON. */
