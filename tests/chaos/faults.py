@@ -12,7 +12,7 @@ from load import work
 from mariadb import Failed
 
 LEASE_S = 45
-CLUSTER = {"servers": 3, "workers": 3, "store": "mariadb"}
+CLUSTER = {"servers": 3, "workers": 3, "store": "mariadb", "queue": "redis"}
 SINGLE = {"store": "sqlite", "workers": 3}
 
 CELLS = []
@@ -30,7 +30,7 @@ def cell(name, does, holds, aims=None, rig=CLUSTER, needs=(), short=False):
 
 @cell("kill-server", "kill -9 of one server of three, started again 1-5 s later", "I1-I12; the others go on",
       {"late_s": 3, "normal_s": 3}, short=True)
-@cell("single-kill-server", "kill -9 of the only server, over SQLite, started again at once", "I1-I12", {"normal_s": 15}, SINGLE, short=True)
+@cell("single-kill-server", "kill -9 of the only server, over SQLite, started again at once", "I1-I12", {"normal_s": 15}, SINGLE)
 def kill_server(rig, chance):
     victim = chance.choice(rig.servers)
     rig.note(victim.name)
@@ -359,7 +359,7 @@ def kill_connections(rig, chance):
 
 
 @cell("lose-redis", "FLUSHALL, or Redis is killed and comes back empty after 0-5 s", "all: it holds hints only", {"late_s": 5},
-      CLUSTER | {"queue": "redis"}, short=True)
+      CLUSTER, short=True)
 def lose_redis(rig, chance):
     if chance.random() < 0.5:
         rig.note("flushed")
@@ -372,14 +372,14 @@ def lose_redis(rig, chance):
         rig.queue.start()
 
 
-@cell("stop-redis", "SIGSTOP of Redis for 5 s", "all", {"late_s": 5}, CLUSTER | {"queue": "redis"})
+@cell("stop-redis", "SIGSTOP of Redis for 5 s", "all", {"late_s": 5})
 def stop_redis(rig, chance):
     rig.queue.pause()
     yield 5
     rig.queue.resume()
 
 
-@cell("full-redis", "Redis has no memory left for 10 s", "all", {"late_s": 5}, CLUSTER | {"queue": "redis"})
+@cell("full-redis", "Redis has no memory left for 10 s", "all", {"late_s": 5})
 def full_redis(rig, chance):
     rig.queue.ask("CONFIG", "SET", "maxmemory", 1)
     yield 10
@@ -390,8 +390,7 @@ def due_sets(redis):
     return [key for key in redis.ask("KEYS", "*") if redis.ask("TYPE", key) == "zset"]
 
 
-@cell("stale-redis", "Redis holds again what it held 5 s ago, as after the promotion of a stale replica", "all", {"late_s": 5},
-      CLUSTER | {"queue": "redis"})
+@cell("stale-redis", "Redis holds again what it held 5 s ago, as after the promotion of a stale replica", "all", {"late_s": 5})
 def stale_redis(rig, chance):
     old = {key: rig.queue.ask("ZRANGE", key, 0, -1, "WITHSCORES") for key in due_sets(rig.queue)}
     yield 5
@@ -402,7 +401,7 @@ def stale_redis(rig, chance):
 
 
 @cell("cut-redis", "one server of three, or all, are cut off from Redis for 2-20 s, one way or both", "all", {"late_s": 5},
-      CLUSTER | {"queue": "redis", "links": ("queue",)})
+      CLUSTER | {"links": ("queue",)})
 def cut_redis(rig, chance):
     links = chance.choice([rig.queue_links, [chance.choice(rig.queue_links)]])
     way, seconds = chance.choice([None, "up", "down"]), chance.choice([2, 10, 20])
@@ -416,7 +415,7 @@ def cut_redis(rig, chance):
 
 
 @cell("slow-redis", "each byte between servers and Redis takes 200 ms longer", "all", {"late_s": 5},
-      CLUSTER | {"queue": "redis", "links": ("queue",)})
+      CLUSTER | {"links": ("queue",)})
 def slow_redis(rig, chance):
     for link in rig.queue_links:
         link.slow(200)

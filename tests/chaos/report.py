@@ -31,7 +31,7 @@ def row(result):
     return f"| `{result['name']}` | {len(result.get('rounds', []))} | {result.get('runs', '')} | {verdict} | {' | '.join(cells)} |"
 
 
-def write(told):
+def write(told, all_cells):
     """The tables of what was measured now replace the old ones; what people wrote above the mark stays."""
     head = DOC.read_text().split(MARK)[0]
     where, cells = told["where"], told["cells"]
@@ -47,4 +47,7 @@ def write(told):
         lines += ["## What was found wrong", "", *[f"- `{r['name']}`: {v.splitlines()[0][:300]}" for r in wrong for v in r["violations"]], ""]
     if told["skipped"]:
         lines += ["## What could not be run here", "", *[f"- `{s['name']}` ({s['does']}): {s['why']}" for s in told["skipped"]], ""]
+    run = {r["name"] for r in cells + told["skipped"]}
+    if left_out := [cell for cell in all_cells if cell.name not in run]:
+        lines += ["## What was left out this time", "", *[f"- `{cell.name}`: {cell.does}" for cell in left_out], ""]
     DOC.write_text(head + MARK + "\n" + "\n".join(lines))

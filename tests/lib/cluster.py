@@ -14,7 +14,7 @@ import re
 import subprocess
 import time
 
-from ax_world import AX_CHECK, AX_SERVER, AX_WORKER, BUILD, TAG, ApiError, Process, Server, World, call, wait_for
+from ax_world import AX_CHECK, AX_WORKER, BUILD, TAG, ApiError, Process, Server, World, call, wait_for
 from mariadb import MariaDB
 from redis import Redis, RedisCluster, RedisSentinel
 
@@ -25,12 +25,6 @@ POOL = 100
 HTTP_STUB = BUILD / "bench/http_stub"
 LOAD_PLUGIN = BUILD / "tests/chaos/libax_load_plugin.so"
 PASSWORD = "correct horse battery"
-
-
-def server_knows(word):
-    """Does this build's ax-server know that kind of address?"""
-    told = subprocess.run([AX_SERVER, "--help"], capture_output=True, text=True, check=True)
-    return word in told.stdout
 
 
 class Followed:
@@ -111,7 +105,7 @@ class HttpStub(Process):
 
 
 class Cluster(World):
-    def __init__(self, servers=3, workers=3, store="mariadb", queue=None, groups=GROUPS):
+    def __init__(self, servers=3, workers=3, store="mariadb", queue="redis", groups=GROUPS):
         super().__init__()
         self.n_servers = 1 if store == "sqlite" else servers
         self.queue_kind = None if store == "sqlite" else queue
