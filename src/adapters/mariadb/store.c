@@ -52,7 +52,7 @@ static enum ax_status begin(struct ax_mariadb_conn *conn, bool reader, struct ax
 			reader ? "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"
 			       : "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 			err);
-		conn->snapshots = reader;
+		conn->snapshots = status == AX_OK ? reader : conn->snapshots;
 	}
 	if (status == AX_OK && reader)
 		status = control(conn, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", err);
