@@ -71,9 +71,12 @@ static void run_seed(struct sim *sim, uint64_t seed, bool trace)
 static void end_seed(struct sim *sim)
 {
 	ax_mem_store_free(sim->mem);
+	ax_mem_queue_free(sim->queue);
 	for (int i = 0; i < SIM_SERVERS; i++)
-		for (int k = 0; k < SIM_THREADS; k++)
+		for (int k = 0; k < SIM_THREADS; k++) {
 			ax_arena_done(&sim->servers[i].threads[k].arena);
+			ax_due_store_done(&sim->servers[i].threads[k].due);
+		}
 	free(sim->heap);
 	free(sim->seen);
 	free(sim->spare_seen);

@@ -166,7 +166,10 @@ static void do_tick(struct sim *sim, void *arg)
 		server->crash = true; /* nothing of it goes on */
 		return;
 	}
+	ctx->queue_leads_ms = sim_queue_leads_ms(server);
 	enum ax_status status = ax_tick(ctx, &next, &err);
+	if (!server->crash && ctx->queue_leads_ms > 0 && ctx->found_late)
+		ax_feed_found_late(&server->feed, sim->now);
 	server->dispatch_due = true;  /* parked polls may have timed out */
 	int64_t at = sim->now + 1000; /* looks anyway once a second */
 	if (status == AX_OK && next != 0)
@@ -232,8 +235,10 @@ static void init_thread(struct sim *sim, struct sim_server *server, int index)
 {
 	struct sim_thread *t = &server->threads[index];
 	sim_thread_ports(t);
+	ax_due_store_done(&t->due);
+	ax_due_store_init(&t->due, &t->store, sim_queue_told, server);
 	t->ctx = (struct ax_ctx){
-		.store = &t->store,
+		.store = sim->queue != NULL ? &t->due.store : &t->store,
 		.clock = &t->clock,
 		.rand = &sim->rand,
 		.notify = &t->notify,
@@ -268,6 +273,7 @@ static void start(struct sim *sim, void *arg)
 	server->up = true;
 	server->tick_at = 0;
 	plan_tick(sim, server, sim->now + 1);
+	sim_queue_join(sim, server);
 	sim_alerts_start(sim, server);
 }
 
@@ -301,6 +307,7 @@ void sim_servers_start(struct sim *sim)
 		}
 	}
 	sim_threads_init(sim);
+	sim_queue_start(sim);
 	for (int i = 0; i < sim->n_servers; i++)
 		sim_after(sim, i == 0 ? 0 : sim_between(sim, 0, 3000), restart, &sim->servers[i]);
 }

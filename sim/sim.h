@@ -13,6 +13,7 @@
  *   worker.c     ax-worker as docs/protocol.md wants it: queue, attempts, spool, heartbeats, self-fencing
  *   chains.c     events and chains: who sends and draws them, and what must hold of them
  *   alerts.c     who sends alerts and who receives them; channels come and go
+ *   queue.c      the due queue in Redis: taking, loading, and what befalls it
  *   operator.c   people: they create, edit, pause, trigger, cancel, rerun …
  *   routing.c    who may get what, and whether anybody was passed over
  *   invariants.c what must hold after every transaction, and at the end
@@ -23,9 +24,12 @@
 
 #include "app/ctx.h"
 #include "app/ingest.h"
+#include "app/queue_feed.h"
+#include "port/mem_queue.h"
 #include "port/mem_store.h"
 #include "port/row.h"
 #include "port/sender.h"
+#include "port/wrap_due.h"
 #include "port/wrap_fault.h"
 
 enum {
@@ -119,7 +123,8 @@ struct sim_thread {
 	void *arg;
 	struct ax_ctx ctx;
 	struct ax_arena arena;
-	struct ax_store store; /* that of the simulator, with a server that may die at any commit */
+	struct ax_store store;   /* that of the simulator, with a server that may die at any commit */
+	struct ax_due_store due; /* above it: tells the queue what was written */
 	struct ax_clock clock;
 	struct ax_notify notify;
 	struct ax_log log;
@@ -149,7 +154,12 @@ struct sim_server {
 	struct sim_call *calls;
 	struct sim_parked parked[SIM_WORKERS * 4];
 	bool dispatch_due, dispatching;
-	int64_t tick_at;   /* when the next tick is due; 0 = none planned */
+	int64_t tick_at;        /* when the next tick is due; 0 = none planned */
+	struct ax_queue *queue; /* NULL = there is none */
+	struct ax_feed feed;
+	struct ax_feed_host feed_host;
+	uint32_t shards;   /* that it takes from */
+	int64_t look_at;   /* at the queue */
 	int64_t gid_floor; /* newest gid of its number before it was its own */
 	int64_t gid_number;
 
@@ -190,6 +200,8 @@ struct sim {
 	struct sim_profile profile;
 
 	struct ax_mem_store *mem;
+	struct ax_mem_queue *queue; /* of all servers; NULL = there is none */
+	struct ax_clock queue_clock;
 	struct ax_fault_store faults; /* the memory store in bad times */
 	struct ax_rand rand;
 	struct ax_zones zones;
@@ -261,6 +273,12 @@ void sim_server_wake(struct sim *sim, struct sim_server *server);
 bool sim_server_ready(const struct sim_server *server);                           /* does it answer? */
 struct sim_server *sim_any_server(struct sim *sim);                               /* that is ready; NULL = none */
 void *sim_copy(struct sim *sim, const struct ax_row_type *type, const void *row); /* until the call is over */
+/* queue.c */
+void sim_queue_start(struct sim *sim);
+void sim_queue_join(struct sim *sim, struct sim_server *server); /* at its start */
+void sim_queue_told(void *server, const struct ax_queue_entry *entries, int n);
+int64_t sim_queue_leads_ms(const struct sim_server *server);
+
 /* Requests as they arrive; each calls `answer` through the network, unless the server dies on the way. */
 struct sim_register {
 	struct sim_server *server;

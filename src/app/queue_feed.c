@@ -17,6 +17,7 @@ enum {
 	LOCK_MS = 15000,       /* of who loads; renewed at a third … */
 	LOCK_KEEP_MS = 50000,  /* … and kept after a minute's load, so that others leave this minute out */
 	LOCK_REFUSED_MS = 10000,
+	PUTS_AHEAD = 8, /* under way while the next page is read */
 };
 
 static bool is_mine(const struct ax_feed *feed, int shard)
@@ -195,12 +196,6 @@ static bool step_is_done(struct ax_feed *feed, bool done)
 	return --feed->load.waiting == 0;
 }
 
-static void read_on(struct ax_feed *feed)
-{
-	feed->load.state = AX_FEED_READING;
-	feed->host->ops->read(feed->host, &feed->load.page);
-}
-
 static void ended(void *user, bool done)
 {
 	struct ax_feed *feed = user;
@@ -225,31 +220,30 @@ static void end_pages(struct ax_feed *feed)
 	ended(feed, true);
 }
 
-/* After a page: the next one, of tasks, then of runs. */
-static void page_done(struct ax_feed *feed, bool more)
+/* Reads on while the pages before are still being put, up to a few puts; ends when all is read and put. */
+static void go_on(struct ax_feed *feed)
 {
-	struct ax_feed_page *page = &feed->load.page;
-	if (feed->load.failed || feed->stopped) {
+	bool over = feed->load.failed || feed->stopped;
+	if (feed->load.reading)
+		return;
+	if (!over && !feed->load.all_read && feed->load.waiting <= PUTS_AHEAD) {
+		feed->load.reading = true;
+		feed->host->ops->read(feed->host, &feed->load.page);
+		return;
+	}
+	if (feed->load.waiting > 0)
+		return;
+	if (over)
 		end_load(feed);
-		return;
-	}
-	if (!more && page->kind == AX_MEMBER_RUN) {
+	else
 		end_pages(feed);
-		return;
-	}
-	if (!more) {
-		page->kind = AX_MEMBER_RUN;
-		page->after_time = feed->load.whole ? 0 : feed->loaded_until_ms - LOAD_OVERLAP_MS;
-		page->after_id = 0;
-	}
-	read_on(feed);
 }
 
 static void page_put(void *user, bool done)
 {
 	struct ax_feed *feed = user;
-	if (step_is_done(feed, done))
-		page_done(feed, feed->load.more);
+	(void)step_is_done(feed, done);
+	go_on(feed);
 }
 
 static struct ax_queue_entry entry_of(enum ax_member_kind kind, const struct ax_due *due)
@@ -260,9 +254,6 @@ static struct ax_queue_entry entry_of(enum ax_member_kind kind, const struct ax_
 static void put_page(struct ax_feed *feed, const struct ax_dues *dues)
 {
 	struct ax_queue_entry batch[AX_QUEUE_PUT_MAX];
-	feed->load.state = AX_FEED_PUTTING;
-	feed->load.more = dues->n == AX_FEED_PAGE;
-	feed->load.waiting = 1;
 	for (int from = 0; from < dues->n;) {
 		int n = 0;
 		for (; from < dues->n && n < AX_QUEUE_PUT_MAX; from++) {
@@ -275,21 +266,33 @@ static void put_page(struct ax_feed *feed, const struct ax_dues *dues)
 		if (n > 0 && !feed->queue->ops->put(feed->queue, batch, n, page_put, feed))
 			page_put(feed, false);
 	}
-	page_put(feed, true);
+}
+
+/* Where the next page begins: tasks first, then runs. */
+static void turn_page(struct ax_feed *feed, const struct ax_dues *dues)
+{
+	struct ax_feed_page *page = &feed->load.page;
+	if (dues->n == AX_FEED_PAGE) {
+		page->after_time = dues->at[dues->n - 1].time;
+		page->after_id = dues->at[dues->n - 1].id;
+		return;
+	}
+	feed->load.all_read = page->kind == AX_MEMBER_RUN;
+	page->kind = AX_MEMBER_RUN;
+	page->after_time = feed->load.whole ? 0 : feed->loaded_until_ms - LOAD_OVERLAP_MS;
+	page->after_id = 0;
 }
 
 void ax_feed_read_done(struct ax_feed *feed, const struct ax_dues *dues)
 {
-	if (dues == NULL || feed->stopped) {
+	if (dues == NULL) {
 		feed->load.failed = true;
-		end_load(feed);
-		return;
+	} else if (!feed->stopped) {
+		put_page(feed, dues);
+		turn_page(feed, dues);
 	}
-	if (dues->n > 0) {
-		feed->load.page.after_time = dues->at[dues->n - 1].time;
-		feed->load.page.after_id = dues->at[dues->n - 1].id;
-	}
-	put_page(feed, dues);
+	feed->load.reading = false;
+	go_on(feed);
 }
 
 static void begun(void *user, bool done)
@@ -297,10 +300,8 @@ static void begun(void *user, bool done)
 	struct ax_feed *feed = user;
 	if (!step_is_done(feed, done))
 		return;
-	if (feed->load.failed || feed->stopped)
-		end_load(feed);
-	else
-		read_on(feed);
+	feed->load.state = AX_FEED_FILLING;
+	go_on(feed);
 }
 
 static void begin_load(struct ax_feed *feed)

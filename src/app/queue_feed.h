@@ -44,8 +44,7 @@ enum ax_feed_load_state {
 	AX_FEED_IDLE,
 	AX_FEED_LOCKING,
 	AX_FEED_BEGINNING,
-	AX_FEED_READING,
-	AX_FEED_PUTTING,
+	AX_FEED_FILLING, /* reads pages and puts what is in them */
 	AX_FEED_ENDING,
 };
 
@@ -72,9 +71,10 @@ struct ax_feed {
 
 	struct {
 		enum ax_feed_load_state state;
-		bool whole;  /* everything, with a mark at its end; else what a minute adds */
-		bool failed; /* a part of it was not done */
-		bool more;   /* there are further pages of this kind */
+		bool whole;   /* everything, with a mark at its end; else what a minute adds */
+		bool failed;  /* a part of it was not done */
+		bool reading; /* a page is on its way */
+		bool all_read;
 		int waiting; /* answers */
 		struct ax_feed_page page;
 		int64_t losses, members;

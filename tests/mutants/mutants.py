@@ -40,6 +40,10 @@ MUTANTS = [
             "return (struct ax_run_step){ .allowed = true, .next = AX_RUN_WAITING };"),
            (INGEST, "\tif (ax_run_is_terminal(run->status) || item->outcome != AX_OUTCOME_SUCCESS)\n",
             "\tif (item->outcome != AX_OUTCOME_SUCCESS)\n")),
+    # ---- a due queue that loses what it had
+    mutant("late-runs-not-looked-for", "runs whose members a due queue has lost are found when they are late",
+           (TICK, "tx, pass->now, pass->now - pass->ctx->queue_leads_ms, AX_BATCH",
+            "tx, pass->now, pass->now - pass->ctx->queue_leads_ms * 1000000, AX_BATCH")),
     # ---- quotas
     mutant("quota-not-given-back", "the end of an attempt frees its place",
            (CHANGE, "if (status == AX_OK && (step.effects & AX_FX_GIVE))", "if (false)")),
