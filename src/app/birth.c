@@ -88,6 +88,7 @@ void ax_run_set_due(struct ax_ctx *ctx, const struct ax_task *task, struct ax_ru
 static enum ax_status store_new(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
 {
 	AX_ASSERT(ax_run_may_begin_as(run->status, ax_run_is_parent(run)));
+	ctx->written++;
 	enum ax_status status = tx->ops->run_insert(tx, run, err);
 	if (status != AX_OK)
 		return status;

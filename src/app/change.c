@@ -208,6 +208,7 @@ enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run
 			ax_run_state_name(run->status), ax_run_event_name(change->event));
 	enum ax_run_state from = run->status;
 	enum ax_status status = AX_OK;
+	ctx->written++;
 	if (step.effects & AX_FX_RECORD) {
 		struct ax_attempt attempt = attempt_of(run, change, now);
 		status = tx->ops->attempt_put(tx, &attempt, err);

@@ -56,6 +56,7 @@ struct ax_ctx {
 	/* Shards that this transaction may still make; those of further fires are left to the next look. Only a
 	 * measure against long transactions: set anew before each, and never wrong. */
 	int64_t shards_left;
+	int64_t written;          /* runs that it made or changed: a sweep ends its transactions by it */
 	struct ax_places *places; /* gathered by the transaction that runs; NULL: counted at once */
 };
 

@@ -110,9 +110,14 @@ static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err
 	struct ax_runs overdue;
 	enum ax_status status =
 		tx->ops->runs_overdue(tx, pass->now, pass->now - pass->ctx->queue_leads_ms, AX_BATCH, &overdue, err);
+	int64_t enough = pass->ctx->written + AX_SWEEP_WRITES;
 	pass->taken = status == AX_OK ? overdue.n : 0;
 	for (int i = 0; status == AX_OK && i < overdue.n; i++) {
 		struct ax_run *run = &overdue.at[i];
+		if (pass->ctx->written >= enough) {
+			pass->taken = AX_BATCH; /* the rest is for the next transaction */
+			break;
+		}
 		if (i > 0) /* what was swept before it may have gone down a chain to this one */
 			status = tx->ops->run_get(tx, run->gid, true, run, err);
 		bool due =

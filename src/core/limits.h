@@ -19,6 +19,7 @@ enum {
 	AX_BOUNCE_LIMIT = 10,          /* claims in a row that nobody accepts, then it counts as a lost attempt */
 	AX_KEEP_RUNS_MAX = 10000,      /* that a group keeps of each task: the oldest of them is looked for */
 	AX_BATCH = 200,                /* rows one transaction takes */
+	AX_SWEEP_WRITES = 1000,        /* runs after which a sweep commits: each may end a whole chain */
 	AX_FIRE_ALL_MAX = 100,         /* runs that one task makes up in one transaction under fire_all */
 	AX_BACKFILL_MAX = 50000,       /* fires of one backfill */
 	AX_BACKFILL_LIVE_MAX = 100,    /* runs of one backfill that are live at once */

@@ -383,6 +383,36 @@ static void one_bad_end_blocks_a_join_at_once_b180(void **state)
 	assert_int_equal(runs_of(w, c), 2);
 }
 
+/* Each of many ends goes down to many tasks: one transaction does not carry all of them. */
+static void a_sweep_of_many_ends_is_cut(void **state)
+{
+	struct world *w = *state;
+	enum { RUNS = 90, BEHIND = 30 };
+	struct ax_order orders[RUNS];
+	struct ax_task_def def = link_def(w, "hub", "", false);
+	def.overlap = AX_OVERLAP_ALLOW;
+	def.overlap_max = 1000;
+	def.lost_fails = true;
+	int64_t hub = make_def(w, &def);
+	for (int i = 0; i < BEHIND; i++)
+		make(w, ax_sprintf(&w->arena, "behind %d", i), ids(w, hub, 0), false);
+	register_worker(w, "w2", "i1", 100);
+	for (int i = 0; i < RUNS; i++)
+		start(w, hub);
+	assert_int_equal(poll(w, "w2", "i1", RUNS, orders, NULL), RUNS);
+	for (int i = 0; i < RUNS; i++)
+		report(w, "w2", AX_ITEM_STARTED, &orders[i].run);
+	int64_t next = go(w, AX_LEASE_MS - 1000);
+	while (count_runs(w, hub, AX_RUN_TIMEOUT) == 0)
+		next = go(w, 500);
+	int ended = count_runs(w, hub, AX_RUN_TIMEOUT);
+	assert_in_range(ended, 1, RUNS - 1);
+	assert_true(next <= w->now); /* at once */
+	go(w, 0);
+	go(w, 0);
+	assert_int_equal(count_runs(w, hub, AX_RUN_TIMEOUT), RUNS);
+}
+
 static void a_waiting_join_is_blocked_by_the_second_end(void **state)
 {
 	struct world *w = *state;
@@ -799,6 +829,7 @@ int main(void)
 		TEST(a_join_waits_for_all_of_the_batch),
 		TEST(one_bad_end_blocks_a_join_at_once_b180),
 		TEST(a_waiting_join_is_blocked_by_the_second_end),
+		TEST(a_sweep_of_many_ends_is_cut),
 		TEST(the_deadline_ends_the_waiting),
 		TEST(joins_behind_each_other_meet_one_deadline),
 		TEST(a_diamond_joins_what_one_event_began),
