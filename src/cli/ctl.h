@@ -61,6 +61,7 @@ extern const struct ax_verb ax_calendar_verbs[];
 extern const struct ax_verb ax_alert_verbs[];
 extern const struct ax_verb ax_channel_verbs[];
 extern const struct ax_verb ax_worker_verbs[];
+extern const struct ax_verb ax_server_verbs[];
 extern const struct ax_verb ax_token_verbs[];
 extern const struct ax_verb ax_why_verbs[];
 extern const struct ax_verb ax_audit_verbs[];

@@ -42,6 +42,7 @@ const struct ax_noun ax_nouns[] = {
 	{ "alert", "alerts: look, mute, resolve", ax_alert_verbs, NULL },
 	{ "channel", "channels: who is told of alerts", ax_channel_verbs, NULL },
 	{ "worker", "workers, and the tokens that let them in", ax_worker_verbs, NULL },
+	{ "server", "the servers that share the database", ax_server_verbs, NULL },
 	{ "token", "API tokens", ax_token_verbs, NULL },
 	{ "cron", "when a schedule fires, without a server", NULL, ax_cmd_cron },
 	{ "why", "why a run or task does what it does", ax_why_verbs, NULL },

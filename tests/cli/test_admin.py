@@ -67,6 +67,16 @@ def test_workers(server, axctl):
     assert (server.requests[-1].path, server.requests[-1].body) == ("/workers/w1/enable", {})
 
 
+def test_servers(server, axctl):
+    one = {"server": "a:8750", "number": 0, "version": "0.1.0", "start_time": 1767225600000, "seen_time": 1767225600000,
+           "tick_age_ms": 4, "store": "mariadb", "tzdata": "2025b", "chores": ["alerts", "retention"]}
+    other = {**one, "server": "b:8750", "number": 1, "tick_age_ms": None, "tzdata": None, "chores": []}
+    server.on("GET", "/servers", {"items": [one, other], "next": None})
+    out = axctl("server", "list").out
+    assert "a:8750" in out and "b:8750" in out and "alerts, retention" in out and "mariadb" in out
+    assert axctl("server", "list", "--json").json["items"] == [one, other]
+
+
 def test_worker_token(server, axctl, tmp_path):
     server.on("POST", "/tokens", lambda r: (201, {"id": "3", "name": r.body["name"], "token": "axw_secret"}))
     assert axctl("worker", "token", "--group", "ops,batch").out == "axw_secret\n"

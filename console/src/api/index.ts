@@ -3,7 +3,7 @@
 import { call, type Call } from './client'
 import type {
 	Alert, AlertDetail, Backfill, Calendar, CalendarDay, CalendarHead, Canary, Channel, ChannelForm, Delivery, Failure, FailureDetail, Group, Json, NewBackfill, Output, Page, Preview, Run,
-	RunDetail, SentEvent, SentEventDetail, Session, Task, TaskDefinition, TaskGraph, TaskVersion, Weekday, Why, Worker,
+	RunDetail, SentEvent, SentEventDetail, Server, Session, Task, TaskDefinition, TaskGraph, TaskVersion, Weekday, Why, Worker,
 } from './types'
 
 export * from './types'
@@ -100,6 +100,7 @@ export const api = {
 	sendEvent: (body: { name: string; event_id?: string; payload?: Json }, key: string) => post<SentEventDetail>('/events', body, key),
 
 	workers: (signal?: AbortSignal) => get<Page<Worker>>('/workers', {}, signal),
+	servers: (signal?: AbortSignal) => get<Page<Server>>('/servers', {}, signal),
 	drainWorker: (name: string) => post<Worker>(`/workers/${seg(name)}/drain`),
 	disableWorker: (name: string) => post<Worker>(`/workers/${seg(name)}/disable`),
 	enableWorker: (name: string) => post<Worker>(`/workers/${seg(name)}/enable`),

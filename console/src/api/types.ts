@@ -274,6 +274,19 @@ export interface Worker {
 	seen_time: number
 }
 
+export interface Server {
+	server: string
+	number: number
+	version: string
+	start_time: number
+	seen_time: number
+	tick_age_ms: number | null
+	store: string
+	tzdata: string | null
+	/** What no other server does meanwhile. */
+	chores: string[]
+}
+
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 export type Weekday = (typeof WEEKDAYS)[number]
 

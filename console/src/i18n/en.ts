@@ -795,6 +795,12 @@ export const en = {
 	'setting.mobiles': 'Mobile numbers to mention',
 	'setting.mention_all': 'Mention everybody',
 
+	'servers.title': 'Servers',
+	'servers.empty': 'No server is at work.',
+	'servers.name': 'Server',
+	'servers.since': 'Started',
+	'servers.chores': 'Looks after, alone',
+
 	'workers.title': 'Workers',
 	'workers.empty': 'No worker is registered. A worker is started with: ax-worker --server URL --token-file F --groups G',
 	'workers.name': 'Worker',

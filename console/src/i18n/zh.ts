@@ -796,6 +796,12 @@ export const zh: Catalogue = {
 	'setting.mobiles': '要提及的手机号',
 	'setting.mention_all': '提及所有人',
 
+	'servers.title': '服务端',
+	'servers.empty': '没有服务端在工作。',
+	'servers.name': '服务端',
+	'servers.since': '启动于',
+	'servers.chores': '独自负责',
+
 	'workers.title': '执行器节点',
 	'workers.empty': '没有已注册的节点。启动方式：ax-worker --server URL --token-file F --groups G',
 	'workers.name': '节点',
