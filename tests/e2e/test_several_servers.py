@@ -105,7 +105,7 @@ def test_they_share_the_work(servers):
     assert min(fires) >= sum(fires) / 5, fires
     listed = s.first.get("/servers")["items"]
     assert [row["number"] for row in listed] == [0, 1] and len({row["server"] for row in listed}) == 2
-    assert "retention" in [chore for row in listed for chore in row["chores"]]
+    assert "failures" in [chore for row in listed for chore in row["chores"]]
     said = s.settle()
     assert said["missed"] == 0 and said["coalesced"] == 0
 
