@@ -12,14 +12,18 @@
 #include "server/backend.h"
 #include "server/config.h"
 
-enum { WRITERS = 5, TRY_EVERY_MS = 1000 };
+enum {
+	WRITERS = 5,
+	TRY_EVERY_MS = 1000,
+	AWAY_AFTER = 3, /* calls in a row: one broken connection is not the database */
+};
 
 struct mariadb_backend {
 	struct ax_backend backend;
 	struct ax_arena arena; /* of the settings */
 	struct ax_mariadb *db;
 	struct ax_clock *clock;
-	_Atomic bool away;
+	_Atomic int failures;        /* in a row, on all links */
 	_Atomic int64_t try_mono_ms; /* when somebody may try again */
 };
 
@@ -34,7 +38,7 @@ struct ax_link {
 
 static bool may_try(struct mariadb_backend *b)
 {
-	if (!b->away)
+	if (b->failures < AWAY_AFTER)
 		return true;
 	int64_t now = ax_mono_ms(b->clock), at = b->try_mono_ms;
 	return now >= at && atomic_compare_exchange_strong(&b->try_mono_ms, &at, now + TRY_EVERY_MS);
@@ -47,9 +51,10 @@ static enum ax_status is_away(struct ax_err *err)
 
 static void learn(struct mariadb_backend *b, enum ax_status status)
 {
-	if (status == AX_UNAVAILABLE && !b->away)
+	if (status != AX_UNAVAILABLE)
+		b->failures = 0;
+	else if (++b->failures == AWAY_AFTER)
 		b->try_mono_ms = ax_mono_ms(b->clock) + TRY_EVERY_MS;
-	b->away = status == AX_UNAVAILABLE;
 }
 
 static enum ax_status run(struct ax_store *port, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
