@@ -83,7 +83,7 @@ void sim_send_event(struct sim *sim)
 	enum ax_status status = ax_event_send(&sim->at->ctx, &sent, &event, &tasks, &existed, NULL);
 	/* another one may have sent it meanwhile */
 	bool unlike = status == AX_OK && first != 0 && (!existed || event.id != first);
-	if (unlike || (status == AX_OK && existed && first == 0 && sim->at->alone) || status == AX_EXISTS)
+	if (unlike || (status == AX_OK && existed && first == 0 && !sim->shared) || status == AX_EXISTS)
 		sim_fail(sim, "V4 event %s, sent again, is not answered with what event %lld made", id,
 			(long long)first);
 	if (status == AX_OK)

@@ -340,7 +340,11 @@ void sim_worker_registered(struct sim *sim, void *arg)
 {
 	struct sim_register *answer = arg;
 	struct sim_worker *w = answer->worker;
-	if (!w->up || w->life != answer->life || w->paused_until > sim->now || answer->status != AX_OK)
+	if (!w->up || w->life != answer->life || w->paused_until > sim->now)
+		return;
+	if (answer->status == AX_CONFLICT)
+		crash(w);
+	if (answer->status != AX_OK)
 		return;
 	w->registered = true;
 	for (int i = 0; i < w->n_held; i++)
