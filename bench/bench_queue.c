@@ -83,7 +83,8 @@ static void fill(const char *path)
 		must(ax_store_run(ax_sqlite_store(b.db), &b.arena, insert, NULL, &err), &err);
 		ax_arena_reset(&b.arena);
 	}
-	ax_sqlite_idle(b.db); /* as a server at rest would: what was written is in the file */
+	ax_sqlite_close(b.db); /* what was written is in the file, and no more in its log */
+	must(ax_sqlite_open(&config, &b.db, &err), &err);
 	must(ax_sqlite_reader_open(b.db, &b.reader, &err), &err);
 }
 
