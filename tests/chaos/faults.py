@@ -424,17 +424,17 @@ def slow_redis(rig, chance):
         link.heal()
 
 
-@cell("redis-failover", "the master behind Sentinel dies, its replica takes over, the old one comes back", "all", {"late_s": 5},
+@cell("redis-failover", "the primary behind Sentinel dies, its replica takes over, the old one comes back", "all", {"late_s": 5},
       CLUSTER | {"queue": "redis-sentinel"})
 def redis_failover(rig, chance):
     old = wait_for(rig.queue.master, 30, "a master")
     rig.queue.fail_over()
     yield chance.uniform(0, 2)
     old.start()
-    wait_for(lambda: rig.queue.master() and old.ask("ROLE")[0] == "slave", 30, "the old master follows the new one")
+    wait_for(lambda: rig.queue.master() and old.ask("ROLE")[0] == "slave", 30, "the old primary follows the new one")
 
 
-@cell("move-slots", "slots that hold keys move to another master of the Redis Cluster", "all", {"late_s": 5},
+@cell("move-slots", "slots that hold keys move to another node of the Redis Cluster", "all", {"late_s": 5},
       CLUSTER | {"queue": "redis-cluster"})
 def move_slots(rig, chance):
     source = chance.choice([node for node in rig.queue.nodes if due_sets(node)])
