@@ -20,7 +20,7 @@ struct seat {
 	struct world *w;
 	struct ax_feed_host host;
 	struct ax_feed feed;
-	struct ax_due_store due;
+	struct ax_due_store *due; /* one of `stores` */
 	struct ax_ctx ctx;
 	int64_t look_at, tick_at;
 	int fired; /* members */
@@ -29,7 +29,10 @@ struct seat {
 	int n_events;
 };
 
+enum { SEATS = 2 };
+
 static struct ax_mem_queue *queue;
+static struct ax_due_store stores[SEATS];
 
 static struct seat *seat_of(struct ax_feed_host *host)
 {
@@ -63,7 +66,7 @@ static void read_page(struct ax_feed_host *host, const struct ax_feed_page *page
 	struct seat *seat = seat_of(host);
 	struct ax_dues dues;
 	struct ax_err err = { 0 };
-	enum ax_status status = ax_feed_read(&seat->due.store, &seat->w->arena, page, &dues, &err);
+	enum ax_status status = ax_feed_read(&seat->due->store, &seat->w->arena, page, &dues, &err);
 	ax_feed_read_done(&seat->feed, status == AX_OK ? &dues : NULL);
 }
 
@@ -90,12 +93,14 @@ static void sit_down(struct seat *seat, struct world *w, uint32_t shards, const 
 	seat->w = w;
 	seat->host.ops = &ops;
 	ax_feed_init(&seat->feed, ax_mem_queue_port(queue, NULL), &seat->host, shards, token);
-	ax_due_store_init(&seat->due, w->ctx.store, told, seat);
 	seat->ctx = w->ctx;
 	seat->ctx.stripe = token[0] - 'a'; /* of the gids */
-	seat->ctx.stripes = 2;
-	ax_gid_init(&seat->ctx.gids, w->ctx.gids.server_number, w->ctx.gids.high_ms, seat->ctx.stripe, 2);
-	seat->ctx.store = &seat->due.store;
+	seat->ctx.stripes = SEATS;
+	ax_gid_init(&seat->ctx.gids, w->ctx.gids.server_number, w->ctx.gids.high_ms, seat->ctx.stripe, SEATS);
+	seat->due = &stores[seat->ctx.stripe];
+	ax_due_store_done(seat->due);
+	ax_due_store_init(seat->due, w->ctx.store, told, seat);
+	seat->ctx.store = &seat->due->store;
 	seat->look_at = seat->tick_at = w->now;
 }
 
@@ -131,6 +136,8 @@ static int up(void **state)
 
 static int down(void **state)
 {
+	for (int i = 0; i < SEATS; i++)
+		ax_due_store_done(&stores[i]);
 	ax_mem_queue_free(queue);
 	return world_down(state);
 }
@@ -229,7 +236,7 @@ static void test_a_change_is_known_at_once(void **state)
 	struct seat a;
 	sit_down(&a, w, ALL, "a");
 	run(&a, NULL, LED_WITHIN_MS);
-	w->ctx.store = &a.due.store;
+	w->ctx.store = &a.due->store;
 	int64_t id = make_task(w, "@every 2s", allow_many);
 	run(&a, NULL, 2100);
 	assert_int_equal(lateness(w, id, 1) <= 10, true);
@@ -249,7 +256,7 @@ static void test_delays_and_far_things(void **state)
 	bool existed;
 	sit_down(&a, w, ALL, "a");
 	run(&a, NULL, LED_WITHIN_MS);
-	w->ctx.store = &a.due.store;
+	w->ctx.store = &a.due->store;
 	int64_t id = make_task(w, "", allow_many);
 	struct ax_trigger trigger = { .task_id = id, .params = "", .key = "", .run_at = w->now + 5000 };
 	assert_int_equal(ax_task_trigger(&w->ctx, &trigger, &soon, &existed, NULL), AX_OK);
@@ -428,7 +435,7 @@ static void test_an_old_copy_comes_back(void **state)
 	struct seat a;
 	sit_down(&a, w, ALL, "a");
 	run(&a, NULL, LED_WITHIN_MS);
-	w->ctx.store = &a.due.store;
+	w->ctx.store = &a.due->store;
 	int64_t old = make_task(w, "@every 9s", allow_many);
 	ax_mem_queue_keep_copy(queue);
 	int64_t recent = make_task(w, "@every 9s", allow_many);
