@@ -241,7 +241,8 @@ struct ax_tx_ops {
 	/* Newest first; before_version 0 = from the newest. */
 	enum ax_status (*calendar_versions)(struct ax_tx *tx, const char *name, int64_t before_version, int limit,
 		struct ax_calendar_versions *ret, struct ax_err *err);
-	/* Enabled tasks of a calendar with calendar_version < version, by (calendar_version, id), free and locked. */
+	/* Enabled tasks of a calendar with calendar_version < version, by (calendar_version, id), locked: none that
+	 * another holds is passed over, for a change of the calendar reaches all of them. */
 	enum ax_status (*tasks_behind)(struct ax_tx *tx, const char *calendar, int64_t version, int limit,
 		struct ax_tasks *ret, struct ax_err *err);
 

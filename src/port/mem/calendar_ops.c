@@ -80,7 +80,7 @@ enum ax_status ax_mem_tasks_behind(struct ax_tx *tx, const char *calendar, int64
 	const struct ax_task *task;
 	while (calendar[0] != '\0' && walk.rows.n < limit && (task = ax_mem_next(&walk)) != NULL &&
 		strcmp(task->def.calendar, calendar) == 0 && task->calendar_version < version)
-		ax_mem_keep_free(&walk, task);
+		ax_mem_keep_locked(&walk, task);
 	return AX_MEM_GIVE(walk, ret_tasks);
 }
 
