@@ -343,8 +343,7 @@ static void check_claims(struct sim *sim)
 	}
 }
 
-/* A task follows its calendar as it is: a change reaches all of them at once, but those that another transaction holds
- * at that moment, which follow within a minute. */
+/* A task follows its calendar as it is: a change reaches all of them at once. */
 static void check_calendars(struct sim *sim)
 {
 	const struct ax_task *task;
@@ -631,8 +630,7 @@ void sim_check_step(struct sim *sim)
 	check_parents(sim);
 	sim_check_chains(sim);
 	check_runs(sim);
-	if (!sim->shared)
-		check_calendars(sim);
+	check_calendars(sim);
 	check_backfills(sim);
 }
 

@@ -6,7 +6,6 @@
 #include "app/canary.h"
 #include "app/failures.h"
 #include "app/make_up.h"
-#include "app/places.h"
 #include "app/run_def.h"
 #include "app/schedule_next.h"
 #include "app/shard_set.h"
@@ -130,10 +129,20 @@ static enum ax_status enter_state(struct ax_ctx *ctx, struct ax_tx *tx, struct a
 	ax_die(__FILE__, __LINE__, "unknown run state");
 }
 
+/* The counters of the runs that are out, of the group and of the worker. */
+static enum ax_status count_place(struct ax_tx *tx, const struct ax_run *run, int64_t delta, struct ax_err *err)
+{
+	int64_t long_delta = run->lane == AX_RUN_LANE_LONG ? delta : 0;
+	enum ax_status status = tx->ops->group_add_running(tx, run->group_key, delta, long_delta, err);
+	return status == AX_OK
+		? tx->ops->worker_group_add_given(tx, run->worker, run->group_key, delta, long_delta, err)
+		: status;
+}
+
 static enum ax_status give_back_quota(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
 {
-	enum ax_status status = ax_places_count(ctx, tx, run, -1, err);
+	enum ax_status status = count_place(tx, run, -1, err);
 	if (status == AX_OK)
 		ctx->notify->ops->group_ready(ctx->notify, run->group_key);
 	return status;
@@ -229,7 +238,7 @@ enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run
 	if (status == AX_OK && (step.effects & AX_FX_END))
 		status = ax_failure_note(tx, run, now, err);
 	if (status == AX_OK && (step.effects & AX_FX_TAKE))
-		status = ax_places_count(ctx, tx, run, 1, err);
+		status = count_place(tx, run, 1, err);
 	if (status == AX_OK && (step.effects & AX_FX_END))
 		status = run->parent != 0 ? ax_change_parent(ctx, tx, run->parent, now, err)
 					  : after_end(ctx, tx, run, now, err);

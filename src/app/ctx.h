@@ -22,8 +22,6 @@ struct ax_seat {
 	const char *version;
 };
 
-struct ax_places; /* app/places.h */
-
 struct ax_ctx {
 	struct ax_store *store;
 	struct ax_clock *clock;
@@ -56,8 +54,7 @@ struct ax_ctx {
 	/* Shards that this transaction may still make; those of further fires are left to the next look. Only a
 	 * measure against long transactions: set anew before each, and never wrong. */
 	int64_t shards_left;
-	int64_t written;          /* runs that it made or changed: a sweep ends its transactions by it */
-	struct ax_places *places; /* gathered by the transaction that runs; NULL: counted at once */
+	int64_t written; /* runs that it made or changed: a sweep ends its transactions by it */
 };
 
 #endif

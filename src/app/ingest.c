@@ -4,7 +4,6 @@
 
 #include "app/birth.h"
 #include "app/change.h"
-#include "app/places.h"
 #include "app/watch.h"
 #include "core/limits.h"
 
@@ -212,17 +211,12 @@ static enum ax_status take_report(struct ax_tx *tx, void *arg, struct ax_err *er
 	struct pass *pass = arg;
 	struct ax_report *report = pass->report;
 	struct ax_worker worker;
-	struct ax_places places;
 	enum ax_status status =
 		ax_worker_seen(pass->ctx, tx, report->worker, report->incarnation, false, pass->now, &worker, err);
-	ax_places_gather(pass->ctx, &places);
 	for (int i = 0; status == AX_OK && i < report->n; i++)
 		status = take_item(pass, tx, &report->items[i], err);
 	if (status == AX_OK)
 		status = ax_worker_stops(pass->ctx, tx, report->worker, &report->stops, &report->n_stops, err);
-	if (status == AX_OK)
-		status = ax_places_settle(pass->ctx, tx, err);
-	pass->ctx->places = NULL;
 	report->drain = status == AX_OK && ax_worker_is_stopped(&worker);
 	return status;
 }
