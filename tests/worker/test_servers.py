@@ -9,8 +9,8 @@ from proxy import HttpProxy
 from shim import wait_for
 from test_shim import python
 
-QUICK = {"heartbeat_ms": 300, "unreachable_ms": 1500, "lease_ms": 2250, "poll_wait_ms": 250, "start_within_ms": 600}
-LONG = {"argv": python("import time; time.sleep(2.5)")}  # longer than a lease may go unrenewed
+QUICK = {"heartbeat_ms": 300, "unreachable_ms": 3000, "lease_ms": 4500, "poll_wait_ms": 250, "start_within_ms": 600}
+LONG = {"argv": python("import time; time.sleep(5)")}  # longer than a lease may go unrenewed
 
 
 class Pair:
@@ -100,7 +100,7 @@ def test_a_server_in_trouble_costs_no_heartbeat(pair, start_worker, fault):
     FAULTS[fault](pair)
     end_well(pair, worker, gid)
     assert kinds(pair.b, gid) >= {"heartbeat", "result"}
-    assert beats(pair.a, gid) < 1.2  # a beat of 0.3 s, the patience with one server, and a machine that is busy
+    assert beats(pair.a, gid) < 2  # a beat of 0.3 s, the patience with one server, and a machine that is busy
     wait_for(lambda: worker.attempts() == [])
     other = pair.b.give(param={"argv": ["/bin/true"]})  # and the other one goes on as if nothing were
     assert pair.b.result(other, 2)["outcome"] == "success"
