@@ -11,8 +11,8 @@
 #include "check/check.h"
 
 struct ax_check_store {
-	sqlite3 *db; /* the file, or the copy of a database */
-	int lock_fd; /* shared lock of PATH-lock: a server, which wants it alone, does not start meanwhile */
+	sqlite3 *db;     /* the file, or the copy of a database */
+	int lock_fd;     /* shared lock of PATH-lock: a server, which wants it alone, does not start meanwhile */
 	int64_t time_ms; /* the newest instant that the store shows: it lived until then */
 	bool settled;    /* a server had run for a while before: what was due was dealt with */
 };

@@ -384,7 +384,8 @@ static int resolve(struct ax_ctl *ctl)
 const struct ax_verb ax_run_verbs[] = {
 	{ "list", "", 0, 0, "runs, newest first", list_opts, list, false },
 	{ "show", "GID", 1, 1, "one run with its attempts and what happened when", NULL, show, false },
-	{ "log", "GID", 1, 1, "what it printed, of a run with shards what each of them did", log_opts, print_log, false },
+	{ "log", "GID", 1, 1, "what it printed, of a run with shards what each of them did", log_opts, print_log,
+		false },
 	{ "change", "GID", 1, 1, "another time or other parameters for a delayed run that is not due yet", change_opts,
 		change, false },
 	{ "cancel", "GID", 1, 1, "stop it", cancel_opts, cancel, false },

@@ -151,7 +151,8 @@ void ax_metrics_print(struct ax_server *server, const struct ax_stored_counts *s
 	counter(out, "ax_commits_total", "Commits; with SQLite each carries many errands.", m->commits);
 	counter(out, "ax_commit_failures_total", "Transactions that failed.", m->commit_failures);
 	counter(out, "ax_errands_total", "Errands of the writing threads.", m->errands);
-	histogram(out, "ax_commit_seconds", "Time of one commit; where each transaction is one, with the work in it.", &m->commit);
+	histogram(out, "ax_commit_seconds", "Time of one commit; where each transaction is one, with the work in it.",
+		&m->commit);
 	alerts(out, m, stored);
 	http(out, server);
 	one(out, "ax_start_time_seconds", "gauge", "When this server started.", (double)server->start_time / 1000);
