@@ -16,7 +16,6 @@ def mutant(name, why, *edits):
 BIRTH, CHANGE, DISPATCH, FIRE = "src/app/birth.c", "src/app/change.c", "src/app/dispatch.c", "src/app/fire.c"
 BACKFILL, CALENDARS, MAKE_UP = "src/app/backfill.c", "src/app/calendars.c", "src/app/make_up.c"
 OVERLAP, SCHEDULE_NEXT, SHARD_SET = "src/app/overlap.c", "src/app/schedule_next.c", "src/app/shard_set.c"
-PLACES = "src/app/places.c"
 CHAIN, CHAIN_EDIT, FOLLOW, EVENTS = "src/app/chain.c", "src/app/chain_edit.c", "src/app/follow.c", "src/app/events.c"
 FAILURES, RUNS = "src/app/failures.c", "src/app/runs.c"
 ALERTS, ALERT_RULES, DELIVER = "src/app/alerts.c", "src/app/alert_rules.c", "src/app/deliver.c"
@@ -145,7 +144,7 @@ MUTANTS = [
     mutant("backlog-not-asked", "a worker holds no more than its backlog",
            (TAKERS, "taker->slots > 0 && ax_worker_room(takers->group, part, run->lane) > 0", "taker->slots > 0")),
     mutant("long-not-counted", "the counters of long runs are what the rows say",
-           (PLACES, ".long_delta = run->lane == AX_RUN_LANE_LONG ? delta : 0,", ".long_delta = 0,")),
+           (CHANGE, "int64_t long_delta = run->lane == AX_RUN_LANE_LONG ? delta : 0;", "int64_t long_delta = 0 * delta;")),
     mutant("disabled-is-asked", "a worker that a person disabled gets nothing",
            (SEEN, "return worker->status == AX_WORKER_DRAINING || worker->disabled;",
             "return worker->status == AX_WORKER_DRAINING;")),
