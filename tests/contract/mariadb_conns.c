@@ -282,6 +282,31 @@ static void test_a_lock_that_is_never_free_is_busy(void **state)
 	ax_arena_done(&b.arena);
 }
 
+/* Nothing comes from its client for a while: it stands still, or is cut off. */
+static enum ax_status hold_until_another_has_it(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct blocked *b = arg;
+	struct ax_task task;
+	int64_t end = mono_ms() + WAIT_MS;
+	OK(task_get, b->c->first, true, &task);
+	do
+		b->c->status = ax_store_run(b->c->store, &b->arena, count_first, b->c, &b->c->err);
+	while (b->c->status == AX_BUSY && mono_ms() < end);
+	return AX_OK;
+}
+
+static void test_who_stands_still_in_a_transaction_lets_go(void **state)
+{
+	struct world *w = *state;
+	struct ax_err err;
+	struct counting c = { .store = ax_mariadb_store(w->other), .first = 1 };
+	struct blocked b = { .c = &c };
+	assert_int_not_equal(ax_store_run(w->f.store, &w->f.arena, hold_until_another_has_it, &b, &err), AX_OK);
+	assert_int_equal(c.status, AX_OK);
+	assert_int_equal(next_of(w, 1), 101);
+	ax_arena_done(&b.arena);
+}
+
 /* races */
 
 enum { RACERS = 8, ROUNDS = 20 };
@@ -790,6 +815,7 @@ int main(void)
 		TEST(test_what_another_holds_is_left_out),
 		TEST(test_of_a_dead_lock_both_succeed_in_the_end),
 		TEST(test_a_lock_that_is_never_free_is_busy),
+		TEST(test_who_stands_still_in_a_transaction_lets_go),
 		TEST(test_of_those_who_insert_one_key_one_wins),
 		TEST(test_a_connection_lost_before_the_commit_is_made_anew),
 		TEST(test_a_connection_lost_at_the_commit_is_uncertain),

@@ -70,13 +70,17 @@ static void set_options(const struct ax_mariadb *db, unsigned answer_s, MYSQL *m
 
 static bool set_session(MYSQL *mysql)
 {
-	char lock_wait[64];
+	char text[128];
 	for (size_t i = 0; i < AX_COUNT(settings); i++) {
 		if (!ax_mariadb_do(mysql, settings[i]))
 			return false;
 	}
-	snprintf(lock_wait, sizeof(lock_wait), "SET SESSION innodb_lock_wait_timeout = %d", AX_MARIADB_LOCK_WAIT_S);
-	return ax_mariadb_do(mysql, lock_wait);
+	/* Rows that a server has locked which stands still, or is cut off, are free again soon. MySQL has nothing like
+	 * it: there TCP must notice. */
+	snprintf(text, sizeof(text),
+		"SET SESSION innodb_lock_wait_timeout = %d /*M!100300 , SESSION idle_transaction_timeout = %d */",
+		AX_MARIADB_LOCK_WAIT_S, AX_MARIADB_IDLE_S);
+	return ax_mariadb_do(mysql, text);
 }
 
 static enum ax_status give_up(const struct ax_mariadb *db, MYSQL *mysql, struct ax_err *err)
