@@ -95,7 +95,7 @@ def clock_step(rig, chance):
 
 
 @cell("kill-worker", "kill -9 of one worker of three, started again after 0-3 s", "I3, I5, I9", {"again_s": 5}, short=True)
-@cell("single-kill-worker", "the same with one server over SQLite", "I3, I5, I9", {"again_s": 5}, SINGLE)
+@cell("single-kill-worker", "as `kill-worker`, with one server over SQLite", "I3, I5, I9", {"again_s": 5}, SINGLE)
 def kill_worker(rig, chance):
     victim = chance.choice(rig.workers)
     rig.note(victim.name)
@@ -105,7 +105,7 @@ def kill_worker(rig, chance):
 
 
 @cell("lose-worker", "kill -9 of one worker of three, back only after its leases have passed", "I3, I5, I9", {"again_s": 47})
-@cell("single-lose-worker", "the same with one server over SQLite", "I3, I5, I9", {"again_s": 47}, SINGLE)
+@cell("single-lose-worker", "as `lose-worker`, with one server over SQLite", "I3, I5, I9", {"again_s": 47}, SINGLE)
 def lose_worker(rig, chance):
     victim = chance.choice(rig.workers)
     rig.note(victim.name)
@@ -115,7 +115,7 @@ def lose_worker(rig, chance):
 
 
 @cell("stop-worker", "SIGSTOP of one worker of three for 1-60 s", "I1-I6; overlap only after a lost lease")
-@cell("single-stop-worker", "the same with one server over SQLite", "I1-I6; overlap only after a lost lease", {}, SINGLE)
+@cell("single-stop-worker", "as `stop-worker`, with one server over SQLite", "I1-I6; overlap only after a lost lease", {}, SINGLE)
 def stop_worker(rig, chance):
     victim, seconds = chance.choice(rig.workers), chance.choice([1, 5, 20, 60])
     rig.note(f"{victim.name} for {seconds} s")
@@ -150,21 +150,21 @@ def draw_pid(rig, chance, look):
 
 
 @cell("kill-task", "kill -9 of the process of a task", "FAILED with its signal", {"late_s": 5})
-@cell("single-kill-task", "the same with one server over SQLite", "FAILED with its signal", {"late_s": 5}, SINGLE)
+@cell("single-kill-task", "as `kill-task`, with one server over SQLite", "FAILED with its signal", {"late_s": 5}, SINGLE)
 def kill_task(rig, chance):
     send(draw_pid(rig, chance, lambda: rig.task_pids("/sleep")), signal.SIGKILL)
     yield 0
 
 
 @cell("kill-shim", "kill -9 of an ax-exec", "the attempt ends, nothing of it stays", {"late_s": 5})
-@cell("single-kill-shim", "the same with one server over SQLite", "the attempt ends, nothing of it stays", {"late_s": 5}, SINGLE)
+@cell("single-kill-shim", "as `kill-shim`, with one server over SQLite", "the attempt ends, nothing of it stays", {"late_s": 5}, SINGLE)
 def kill_shim(rig, chance):
     send(draw_pid(rig, chance, rig.shim_pids), signal.SIGKILL)
     yield 0
 
 
 @cell("stop-shim", "SIGSTOP of an ax-exec for 1-20 s", "I1-I6", {"late_s": 5})
-@cell("single-stop-shim", "the same with one server over SQLite", "I1-I6", {"late_s": 5}, SINGLE)
+@cell("single-stop-shim", "as `stop-shim`, with one server over SQLite", "I1-I6", {"late_s": 5}, SINGLE)
 def stop_shim(rig, chance):
     pid, seconds = draw_pid(rig, chance, rig.shim_pids), chance.choice([1, 5, 20])
     rig.note(f"for {seconds} s")
@@ -174,7 +174,7 @@ def stop_shim(rig, chance):
 
 
 @cell("poison", "a task that kills the worker that executes it", "I11: it ends, after its losses", {"late_s": 5})
-@cell("single-poison", "the same with one server over SQLite", "I11: it ends, after its losses", {"late_s": 5}, SINGLE)
+@cell("single-poison", "as `poison`, with one server over SQLite", "I11: it ends, after its losses", {"late_s": 5}, SINGLE)
 def poison(rig, chance):
     """The workers are started again as a service manager would."""
     task = rig.ask("POST", "/tasks", {"task_name": f"poison-{now_ms()}", "group_key": "mail", "task_type": "delay", "lost_limit": 3,
@@ -196,7 +196,7 @@ def poison(rig, chance):
 
 
 @cell("overload", "ten times the load for 10 s: runs by hand, all at once", "nothing is lost; back to normal within 60 s", {"normal_s": 60})
-@cell("single-overload", "the same with one server over SQLite", "nothing is lost; back to normal within 60 s", {"normal_s": 60}, SINGLE)
+@cell("single-overload", "as `overload`, with one server over SQLite", "nothing is lost; back to normal within 60 s", {"normal_s": 60}, SINGLE)
 def overload(rig, chance):
     tasks = [{"task_name": f"flood-{now_ms()}-{n}", "group_key": "mail", "cron_expr": "@every 1s", "misfire": "fire_all",
               "overlap": "allow", "overlap_max": 100, "retry_count": 0, **work(20)} for n in range(10 * rig.rate)]
@@ -214,7 +214,7 @@ def overload(rig, chance):
 
 @cell("cut-worker", "one worker is cut off from all servers for 2-60 s: nothing passes, one way or both", "I3, I5; it kills its own work in time",
       {}, CLUSTER | {"links": ("worker",)})
-@cell("single-cut-worker", "the same with one server over SQLite", "I3, I5; it kills its own work in time", {}, SINGLE | {"links": ("worker",)})
+@cell("single-cut-worker", "as `cut-worker`, with one server over SQLite", "I3, I5; it kills its own work in time", {}, SINGLE | {"links": ("worker",)})
 def cut_worker(rig, chance):
     n, way, seconds = chance.randrange(len(rig.workers)), chance.choice([None, "up", "down"]), chance.choice([2, 10, 60])
     rig.note(f"{rig.workers[n].name}, {way or 'both ways'}, for {seconds} s")
@@ -228,7 +228,7 @@ def cut_worker(rig, chance):
 
 @cell("reset-workers", "all connections of all workers are reset, new ones refused for 1-5 s", "I3, I5", {"normal_s": 10},
       CLUSTER | {"links": ("worker",)})
-@cell("single-reset-workers", "the same with one server over SQLite", "I3, I5", {"normal_s": 10}, SINGLE | {"links": ("worker",)})
+@cell("single-reset-workers", "as `reset-workers`, with one server over SQLite", "I3, I5", {"normal_s": 10}, SINGLE | {"links": ("worker",)})
 def reset_workers(rig, chance):
     for link in rig.worker_links.values():
         link.cut()
@@ -239,7 +239,7 @@ def reset_workers(rig, chance):
 
 @cell("slow-workers", "each byte between workers and servers takes 200 ms longer", "no time-out for want of a heartbeat", {"late_s": 5},
       CLUSTER | {"links": ("worker",)})
-@cell("single-slow-workers", "the same with one server over SQLite", "no time-out for want of a heartbeat", {"late_s": 5},
+@cell("single-slow-workers", "as `slow-workers`, with one server over SQLite", "no time-out for want of a heartbeat", {"late_s": 5},
       SINGLE | {"links": ("worker",)})
 def slow_workers(rig, chance):
     for link in rig.worker_links.values():
@@ -251,7 +251,7 @@ def slow_workers(rig, chance):
 
 @cell("repeat-reports", "what workers say arrives twice, the second time up to 60 s later", "I3-I5", {"late_s": 5},
       CLUSTER | {"links": ("worker",)})
-@cell("single-repeat-reports", "the same with one server over SQLite", "I3-I5", {"late_s": 5}, SINGLE | {"links": ("worker",)})
+@cell("single-repeat-reports", "as `repeat-reports`, with one server over SQLite", "I3-I5", {"late_s": 5}, SINGLE | {"links": ("worker",)})
 def repeat_reports(rig, chance):
     for link in rig.worker_links.values():
         link.repeat = lambda path: chance.choice([0, 0.05, 2, 20, 60]) if path.endswith(("/report", "/register")) else None
@@ -266,7 +266,7 @@ def repeat_reports(rig, chance):
 
 @cell("full-worker-disk", "the disk of one worker of three is full for 10 s", "I5; no crash", {"late_s": 5},
       CLUSTER | {"disks": True}, ("root",))
-@cell("single-full-worker-disk", "the same with one server over SQLite", "I5; no crash", {"late_s": 5}, SINGLE | {"disks": True}, ("root",))
+@cell("single-full-worker-disk", "as `full-worker-disk`, with one server over SQLite", "I5; no crash", {"late_s": 5}, SINGLE | {"disks": True}, ("root",))
 def full_worker_disk(rig, chance):
     n = chance.randrange(len(rig.workers))
     rig.note(rig.workers[n].name)
