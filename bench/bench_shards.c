@@ -57,7 +57,7 @@ static int64_t now_ms(struct ax_clock *clock)
 static uint64_t no_chance(struct ax_rand *rand)
 {
 	(void)rand;
-	return 1;
+	return 2; /* an incarnation is drawn until it is not 0 */
 }
 static void ignore_id(struct ax_notify *notify, int64_t id)
 {

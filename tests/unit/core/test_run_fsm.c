@@ -148,6 +148,16 @@ static void test_gids_only_grow(void **state)
 	ax_gid_raise(&gen, ax_gid_need(&gen, now - 3600000, 1));
 	assert_true(ax_gid_next(&gen, now - 3600000) > last);
 	assert_true(ax_gid_time(last) <= high);
+
+	/* it stood still in the middle of a transaction: its ids stay below the mark that is stored */
+	int64_t need = ax_gid_need(&gen, now, 100000);
+	ax_gid_raise(&gen, need);
+	last = ax_gid_next(&gen, now);
+	for (int i = 1; i < 100000; i++) {
+		int64_t gid = ax_gid_next(&gen, now + 3600000);
+		assert_true(gid > last && ax_gid_time(gid) <= need);
+		last = gid;
+	}
 }
 
 /* Threads of one server: each grows for itself, and none makes what another made. */
