@@ -160,7 +160,9 @@ static enum ax_status fail(struct ax_mariadb_conn *conn, struct ax_sql_cursor *c
 {
 	unsigned code = mysql_stmt_errno(cursor->stmt);
 	enum ax_status status = ax_mariadb_fail(conn, code, mysql_stmt_error(cursor->stmt), cursor->row, err);
-	mysql_stmt_free_result(cursor->stmt);
+	/* Not free_result: after a result that broke off (a wait for a lock that took too long) it leaves the connection
+	 * out of step, and the next use of the statement waits for an answer that never comes. */
+	mysql_stmt_reset(cursor->stmt);
 	return status;
 }
 
