@@ -5,6 +5,8 @@
 
 #include "app/alert_rules.h"
 
+enum { ZONE_PATIENCE_MS = 10000 };
+
 enum ax_status ax_schedule_of(struct ax_zones *zones, const char *cron_expr, int dialect, const char *time_zone,
 	struct ax_schedule *ret, const struct ax_tz **ret_tz, struct ax_err *err)
 {
@@ -163,6 +165,13 @@ void ax_schedule_guard(struct ax_ctx *ctx, struct ax_task *task, const struct ax
 		ax_sprintf(ctx->arena, "\"task_id\":\"%" PRId64 "\",\"time\":%" PRId64, task->id,
 			task->next_trigger_time));
 	set_next(task, rule, AX_MAX(task->epoch_time, task->last_trigger_time));
+}
+
+bool ax_schedule_is_for_others(
+	const struct ax_ctx *ctx, const struct ax_task *task, const struct ax_err *why, int64_t now)
+{
+	return !ctx->store->sole && strcmp(why->field, "time_zone") == 0 &&
+		now - task->next_trigger_time < ZONE_PATIENCE_MS;
 }
 
 enum ax_status ax_schedule_park(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, const struct ax_err *why,

@@ -36,6 +36,11 @@ enum ax_status ax_schedule_first(
  * the one that follows what was handled last. */
 void ax_schedule_guard(struct ax_ctx *ctx, struct ax_task *task, const struct ax_rule *rule);
 
+/* A fire that this server cannot read for want of the zone may be another server's to make: true until it is so late
+ * that no other one can either. */
+bool ax_schedule_is_for_others(
+	const struct ax_ctx *ctx, const struct ax_task *task, const struct ax_err *why, int64_t now) AX_MUST_USE;
+
 /* A task that cannot be read (any more) must not hold up the others: it stops alone, without a next fire, and is told.
  */
 enum ax_status ax_schedule_park(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, const struct ax_err *why,

@@ -48,7 +48,9 @@ enum ax_status ax_tick_task(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task
 	struct ax_err why = { 0 };
 	enum ax_status status = ax_fire_due(ctx, tx, task, now, &why);
 	if (status == AX_INVALID || status == AX_NEVER)
-		return ax_schedule_park(ctx, tx, task, &why, now, err);
+		return ax_schedule_is_for_others(ctx, task, &why, now)
+			? AX_OK
+			: ax_schedule_park(ctx, tx, task, &why, now, err);
 	if (status != AX_OK && err != NULL)
 		*err = why;
 	return status;

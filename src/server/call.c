@@ -172,7 +172,6 @@ static void begin_answer(struct ax_call *c)
 	c->content_type = NULL;
 	c->revoked_token = 0;
 	c->told = AX_OK;
-	c->raced = false;
 }
 
 /* A store whose transactions are parts of the one that is open: so what a service does, the audit entry and the kept
@@ -231,7 +230,9 @@ static void run_in(struct ax_call *c, struct ax_side *side)
 	c->now = ax_now_ms(&c->server->clock.port);
 	c->err = (struct ax_err){ 0 };
 	c->failed = ax_store_run(side->store, &c->arena, serve, c, &c->err);
-	if (c->failed == AX_EXISTS && c->raced) /* the first one's answer is there by now */
+	/* Who used the same key at the same moment may have been first, and its answer is there by now: else the
+	 * refusal is the same again. */
+	if ((c->failed == AX_EXISTS || c->failed == AX_CONFLICT) && c->ctx != NULL && c->idem_key != NULL)
 		c->failed = ax_store_run(side->store, &c->arena, serve, c, &c->err);
 	if (c->failed == AX_OK)
 		c->failed = c->told;

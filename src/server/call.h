@@ -84,7 +84,6 @@ struct ax_call {
 	const char *cookie;       /* value of Set-Cookie or NULL */
 	int64_t retry_after_s;
 	enum ax_status failed; /* AX_OK, or what to tell instead of the answer */
-	bool raced;            /* the same request came twice at once, and this one second: run it again */
 	enum ax_status told;   /* set by a handler that succeeds, but whose caller is told this and c->err */
 	struct ax_err err;
 

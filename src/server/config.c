@@ -147,6 +147,8 @@ static enum ax_status read_store(const char *const values[OPT_MAX], struct ax_co
 	}
 	if (password_file[0] != '\0')
 		return refuse(err, OPT_store_password_file, "goes with --store mysql://…");
+	if (store[0] == '\0' && store != options[OPT_store].preset) /* a variable that nobody filled in */
+		return refuse(err, OPT_store, "is empty");
 	if (store[0] == '\0')
 		snprintf(ret->store_path, sizeof ret->store_path, "%s/ax.db", ret->state_dir);
 	else if (strncmp(store, "sqlite:", 7) != 0 || store[7] == '\0')

@@ -51,7 +51,5 @@ enum ax_status ax_idem_keep(struct ax_call *c, struct ax_err *err)
 		.body = ax_call_text(c),
 		.expire_time = c->now + KEEP_MS,
 	};
-	enum ax_status status = c->tx->ops->idem_put(c->tx, &idem, err);
-	c->raced = status == AX_EXISTS;
-	return status;
+	return c->tx->ops->idem_put(c->tx, &idem, err);
 }

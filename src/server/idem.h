@@ -8,7 +8,7 @@
 
 /* *ret_replayed: the answer is written. AX_CONFLICT when the key came with another request before. */
 AX_MUST_USE enum ax_status ax_idem_replay(struct ax_call *c, bool *ret_replayed, struct ax_err *err);
-/* AX_EXISTS: the same request was answered meanwhile, by another thread or server; c->raced is set. */
+/* AX_EXISTS: the same request was answered meanwhile, by another thread or server. */
 AX_MUST_USE enum ax_status ax_idem_keep(struct ax_call *c, struct ax_err *err);
 
 #endif

@@ -25,7 +25,7 @@ def run(*options, **env):
 @pytest.mark.parametrize("options,named", [
     (["--listen", "nowhere"], "--listen"), (["--listen", "127.0.0.1:99999"], "--listen"), (["--listen"], "--listen"),
     (["--listen", "example.org:80"], "--listen"), (["--listen", "0.0.0.0:0"], "--insecure-http"),
-    (["--listen", "0.0.0.0:0", "--dev"], "--listen"), (["--store", "mysql://x"], "--store"), (["--queue", "amqp://x"], "--queue"),
+    (["--listen", "0.0.0.0:0", "--dev"], "--listen"), (["--store", "mysql://x"], "--store"), (["--store", ""], "--store"), (["--queue", "amqp://x"], "--queue"),
     (["--retention-days", "0"], "--retention-days"), (["--log-level", "loud"], "--log-level"), (["--tls-cert", "x"], "--tls-key"),
     (["--client-ca", "x"], "--client-ca"), (["--dev=yes"], "--dev"), (["--surprise"], "--surprise"), (["extra"], "extra")])
 def test_bad_options(options, named):

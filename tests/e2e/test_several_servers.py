@@ -309,6 +309,24 @@ def test_a_key_counts_once_at_two_servers(servers):
         assert len({said["gid"] for _, said, _ in answers}) == 1
 
 
+def test_a_name_made_twice_at_once_under_one_key_is_one_answer(servers):
+    s = servers(2)
+    answers = []
+
+    def make(server, n):
+        body = {"group_key": f"g{n}"}
+        answers.append((n, call(server.port, "POST", "/api/v1/groups", body,
+                                {"Authorization": f"Bearer {server.token}", "Idempotency-Key": f"k{n}"})))
+
+    for n in range(5):
+        threads = [threading.Thread(target=make, args=(server, n)) for server in s.all * 3]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    assert [answer[0] for _, answer in answers] == [201] * 30, answers
+
+
 def test_the_limit_on_sign_ins_holds_over_both(servers):
     s = servers(2)
     wrong = {"user": "admin", "password": "wrong horse battery"}

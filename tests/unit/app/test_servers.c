@@ -100,11 +100,36 @@ static void test_a_claim_that_waited_is_as_late_as_it_is(void **state)
 	assert_int_equal(run_row(w, gid).dispatch_time, due + 300);
 }
 
+static void in_a_moving_zone(struct ax_task_def *def)
+{
+	def->time_zone = "Test/Moving";
+}
+
+/* Zone data may lack on one server what they have on another: only a fire that nobody makes stops its task. */
+static void test_a_zone_that_is_not_known_here_may_be_known_there(void **state)
+{
+	struct world *w = *state;
+	w->moving = ax_tz_utc();
+	int64_t task = make_task(w, "0 0 * * * ?", in_a_moving_zone);
+	int64_t due = task_row(w, task).next_trigger_time;
+	w->moving = NULL;
+	go(w, due + 5000 - w->now);
+	assert_int_equal(task_row(w, task).next_trigger_time, due);
+	w->moving = ax_tz_utc();
+	go(w, 1000);
+	assert_int_equal(task_row(w, task).last_trigger_time, due);
+	w->moving = NULL;
+	go(w, due + 3600000 + 15000 - w->now);
+	assert_int_equal(task_row(w, task).next_trigger_time, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			test_what_another_one_holds_is_left_alone_for_a_moment, set_up, world_down),
+		cmocka_unit_test_setup_teardown(
+			test_a_zone_that_is_not_known_here_may_be_known_there, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_a_claim_that_waited_is_as_late_as_it_is, set_up, world_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

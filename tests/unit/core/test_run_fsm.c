@@ -151,11 +151,12 @@ static void test_gids_only_grow(void **state)
 
 	/* it stood still in the middle of a transaction: its ids stay below the mark that is stored */
 	int64_t need = ax_gid_need(&gen, now, 100000);
-	ax_gid_raise(&gen, need);
+	if (need != 0)
+		ax_gid_raise(&gen, need);
 	last = ax_gid_next(&gen, now);
 	for (int i = 1; i < 100000; i++) {
 		int64_t gid = ax_gid_next(&gen, now + 3600000);
-		assert_true(gid > last && ax_gid_time(gid) <= need);
+		assert_true(gid > last && ax_gid_time(gid) <= gen.high_ms);
 		last = gid;
 	}
 }
