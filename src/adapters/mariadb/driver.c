@@ -160,8 +160,8 @@ static enum ax_status fail(struct ax_mariadb_conn *conn, struct ax_sql_cursor *c
 {
 	unsigned code = mysql_stmt_errno(cursor->stmt);
 	enum ax_status status = ax_mariadb_fail(conn, code, mysql_stmt_error(cursor->stmt), cursor->row, err);
-	/* Not free_result: after a result that broke off (a wait for a lock that took too long) it leaves the connection
-	 * out of step, and the next use of the statement waits for an answer that never comes. */
+	/* Not free_result: after a result that broke off (a wait for a lock that took too long) it leaves the
+	 * connection out of step, and the next use of the statement waits for an answer that never comes. */
 	mysql_stmt_reset(cursor->stmt);
 	return status;
 }
