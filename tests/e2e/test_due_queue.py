@@ -205,7 +205,6 @@ def test_slots_move_under_load(one):
         told = metrics(it.client)
         assert told["ax_redis_refused_total"] == 0
         assert it.end(3) < LATE_MS
-        assert "queue_lags" not in it.server.log.read_text()
 
 
 def test_another_installation_is_left_alone(one, tmp_path):

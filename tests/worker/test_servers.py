@@ -60,7 +60,8 @@ def beats(server, gid):
 
 
 def end_well(pair, worker, gid):
-    assert pair.a.result(gid)["outcome"] == "success"
+    result = pair.a.result(gid)
+    assert result["outcome"] == "success", result.get("message")
     assert not worker.log("lease_lost")
 
 
