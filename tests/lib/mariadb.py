@@ -11,13 +11,14 @@ import os
 import pathlib
 import re
 import select
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+from started import Started
 
 USER, PASSWORD, DATABASE = "ax", "ax", "ax"
 START_S = 60
@@ -70,7 +71,7 @@ def make_certificates(folder):
         assert made.returncode == 0, made.stderr
 
 
-class MariaDB:
+class MariaDB(Started):
     def __init__(self, options=(), buffer_pool="64M", tls=False):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ax-mariadb-"))
         self.socket = self.folder / "socket"
@@ -89,12 +90,6 @@ class MariaDB:
         except BaseException:
             self.stop()
             raise
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
     def install(self):
         account = self.folder / "account.sql"
@@ -134,31 +129,9 @@ class MariaDB:
                 time.sleep(0.02)
         return False
 
-    def halt(self, how=signal.SIGTERM):
-        """Ends the process; its data stay."""
-        if self.process is not None:
-            self.process.send_signal(signal.SIGCONT)
-            self.process.send_signal(how)
-            self.process.wait()
-            self.process = None
-
-    def kill(self):
-        self.halt(signal.SIGKILL)
-
     def restart(self):
         self.halt()
         self.start()
-
-    def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
-
-    def resume(self):
-        self.process.send_signal(signal.SIGCONT)
-
-    def stop(self):
-        """Ends it for good, with its data."""
-        self.halt(signal.SIGKILL)
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     # --- talking to it
 

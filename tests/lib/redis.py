@@ -11,7 +11,6 @@
 
 import os
 import pathlib
-import shutil
 import signal
 import socket
 import ssl
@@ -19,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from started import Started
 
 START_S = 20
 MASTER = "ax"
@@ -79,7 +80,7 @@ def read_answer(stream):
     return [read_answer(stream) for _ in range(int(rest))]
 
 
-class Redis:
+class Redis(Started):
     """One process. It keeps its port over restarts, and nothing on disk unless `options` say so."""
 
     program = "redis-server"
@@ -95,12 +96,6 @@ class Redis:
         except BaseException:
             self.stop()
             raise
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.stop()
 
     def config(self):
         port = [f"port {0 if self.tls else self.port}"]
@@ -131,30 +126,10 @@ class Redis:
             assert attempt < 2, (self.folder / "log").read_text()
             self.port = 0  # another one took it in between
 
-    def halt(self, how=signal.SIGTERM):
-        if self.process is not None:
-            self.process.send_signal(signal.SIGCONT)
-            self.process.send_signal(how)
-            self.process.wait()
-            self.process = None
-
-    def kill(self):
-        self.halt(signal.SIGKILL)
-
     def restart(self):
         """Comes back empty, unless it keeps its data."""
         self.kill()
         self.start()
-
-    def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
-
-    def resume(self):
-        self.process.send_signal(signal.SIGCONT)
-
-    def stop(self):
-        self.halt(signal.SIGKILL)
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     # --- talking to it
 
