@@ -65,10 +65,12 @@ enum ax_status ax_absence_look(struct ax_ctx *ctx, int64_t now, struct ax_err *e
 {
 	struct pass pass = { .ctx = ctx, .now = now };
 	enum ax_status status = AX_OK;
-	if (ctx->seen_ms != 0 && now - ctx->seen_ms > GAP_MS)
+	bool away = ctx->seen_ms != 0 && now - ctx->seen_ms > GAP_MS;
+	if (away)
 		ctx->hold_leases_until = now + AX_LEASE_MS;
 	ctx->hold_leases_until = AX_MIN(ctx->hold_leases_until, now + AX_LEASE_MS);
-	if (now < ctx->seen_ms || ctx->seen_ms == 0)
+	/* in a gap the clock may have gone far ahead and come back, and others may have written while it was there */
+	if (now < ctx->seen_ms || ctx->seen_ms == 0 || away)
 		status = ax_store_run(ctx->store, ctx->arena, shorten_leases, &pass, err);
 	if (status == AX_OK && now < ctx->hold_leases_until && !ctx->store->sole)
 		status = ax_store_run(ctx->store, ctx->arena, find_others, &pass, err);
