@@ -83,7 +83,7 @@ static void task_ended(struct task *t)
 		exec_finish(t, &status);
 		return;
 	}
-	leftovers_kill(axw_gid(t->attempt), axw_fence(t->attempt));
+	leftovers_kill(axw_gid(t->attempt), axw_fence(t->attempt), t->dir_fd);
 	exec_finish_unknown(t);
 }
 
@@ -267,7 +267,7 @@ static void adopt(struct exec *x, const char *dir)
 		if (locked)
 			exec_order(dir_fd, AX_ORDER_STOP, 0);
 		else if (dash && ax_parse_i64(dash + 1, strlen(dash + 1), 0, INT64_MAX, &fence))
-			leftovers_kill(ax_strndup(&arena, name, (size_t)(dash - name)), fence);
+			leftovers_kill(ax_strndup(&arena, name, (size_t)(dash - name)), fence, dir_fd);
 		if (!locked)
 			exec_remove_dir(dir);
 	}

@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "leftovers.h"
 
 /* The descriptor of the locked lock file, which ax-exec inherits, or -1. */
 static int make_files(struct task *t, const struct exec_spec *spec)
@@ -81,20 +82,22 @@ static char **shim_argv(struct task *t, const struct exec_spec *spec, struct ax_
 	return argv;
 }
 
-/* The environment with AX_PROGRESS, where the process says how far it is. One that runs as another user cannot reach
- * the folder and gets none. */
+/* The environment with the mark that its leftovers are known by, and AX_PROGRESS, where the process says how far it is.
+ * One that runs as another user cannot reach the folder and gets no such file. */
 static char **environment(struct task *t, const struct exec_spec *spec, struct ax_arena *arena)
 {
+	char mark[LEFTOVERS_MARK];
 	char dir[PATH_MAX];
-	if (spec->user.change || !realpath(t->dir, dir))
-		return spec->envp;
 	size_t n = 0;
 	while (spec->envp[n])
 		n++;
-	char **envp = ax_alloc_array(arena, n + 2, sizeof(char *));
+	char **envp = ax_alloc_array(arena, n + 3, sizeof(char *));
 	memcpy(envp, spec->envp, n * sizeof(char *));
-	envp[n] = ax_sprintf(arena, "AX_PROGRESS=%s/%s", dir, EXEC_PROGRESS);
-	envp[n + 1] = NULL;
+	leftovers_mark(t->dir_fd, mark);
+	envp[n++] = ax_strdup(arena, mark);
+	if (!spec->user.change && realpath(t->dir, dir))
+		envp[n++] = ax_sprintf(arena, "AX_PROGRESS=%s/%s", dir, EXEC_PROGRESS);
+	envp[n] = NULL;
 	return envp;
 }
 

@@ -152,6 +152,26 @@ def test_worker_and_shim_killed_together(server, start_worker, tmp_path):
     assert server.said(gid, "result") == []
 
 
+def test_leftovers_of_another_installation_live_on(server, quick_server, start_worker, tmp_path):
+    """Two fresh installations give the same gids and fences."""
+    daemons = []
+    ours, other = start_worker(server), start_worker(quick_server, name="other")
+    for here, place in ((server, "ours"), (quick_server, "other")):
+        note = tmp_path / place
+        here.give(gid="77", param={"argv": python(DAEMON + "print(os.getpid(), flush=True)\n" + FOREVER, note)})
+        leader(here, "77")
+        daemons.append(int(note.read_text()))
+    started = (ours.state / "attempts/77-1/started").read_text()
+    os.kill(int(started.split("shim=")[1].split()[0]), signal.SIGKILL)
+    assert server.result("77")["outcome"] == "failed"
+    wait_for(lambda: not alive(daemons[0]))
+    assert alive(daemons[1]) and other.attempts() == ["77-1"]
+    other.kill()
+    other.start()
+    wait_for(lambda: other.log("attempt_adopted"))
+    assert alive(daemons[1])
+
+
 # B117
 def test_daemon_children_end_with_the_task(server, start_worker, tmp_path):
     start_worker(server)
