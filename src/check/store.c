@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -95,9 +97,10 @@ static enum ax_status read_life(struct ax_check_store *store, struct ax_err *err
 
 static enum ax_status open_file(const char *path, struct ax_check_store *store, struct ax_err *err)
 {
-	if (access(path, R_OK) != 0)
+	char real[PATH_MAX]; /* a server's lock stands beside it, whatever link leads there */
+	if (access(path, R_OK) != 0 || realpath(path, real) == NULL)
 		return ax_fail(err, AX_NOT_FOUND, "store", "%s cannot be read: %s", path, strerror(errno));
-	enum ax_status status = take_lock(path, &store->lock_fd, err);
+	enum ax_status status = take_lock(real, &store->lock_fd, err);
 	if (status != AX_OK)
 		return status;
 	if (sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||

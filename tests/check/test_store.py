@@ -181,6 +181,10 @@ def test_refuses_while_a_server_runs(path):
         fcntl.flock(lock, fcntl.LOCK_EX)
         code, said = check("--store", f"sqlite:{path}")
         assert code == 2 and "a server has this store open" in said
+        link = path.with_name("link.db")
+        link.symlink_to(path)
+        code, said = check("--store", f"sqlite:{link}")
+        assert code == 2 and "a server has this store open" in said
         fcntl.flock(lock, fcntl.LOCK_UN)
         assert check("--store", f"sqlite:{path}")[0] == 0
 

@@ -169,6 +169,36 @@ static void test_only_one_server(void **state)
 	fixture_open_sqlite(f); /* free again */
 }
 
+static void test_a_symbolic_link_is_the_same_file(void **state)
+{
+	struct fixture *f = *state;
+	struct ax_err err;
+	char by[128];
+	snprintf(by, sizeof(by), "%s/link.db", f->folder);
+	assert_int_equal(symlink("ax.db", by), 0);
+	assert_int_equal(open_path(by, &err), AX_OK); /* makes what it leads to */
+	assert_int_equal(fixture_count_files(f), 3);
+	fixture_open_sqlite(f);
+	expect_refusal(by, AX_BUSY, f->path);
+	fixture_close(f);
+	assert_int_equal(open_path(by, &err), AX_OK);
+	assert_int_equal(unlink(by), 0);
+}
+
+static void test_a_file_with_two_names_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	char other[128];
+	snprintf(other, sizeof(other), "%s/other.db", f->folder);
+	fixture_open_sqlite(f);
+	fixture_close(f);
+	assert_int_equal(link(f->path, other), 0);
+	expect_refusal(other, AX_CONFLICT, "2 names");
+	expect_refusal(f->path, AX_CONFLICT, "2 names");
+	assert_int_equal(unlink(other), 0);
+	fixture_open_sqlite(f);
+}
+
 static void test_places_that_cannot_hold_a_file(void **state)
 {
 	struct fixture *f = *state;
@@ -742,6 +772,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_new_file),
 		TEST(test_only_one_server),
+		TEST(test_a_symbolic_link_is_the_same_file),
+		TEST(test_a_file_with_two_names_is_refused),
 		TEST(test_places_that_cannot_hold_a_file),
 		TEST(test_missing_rights),
 		TEST(test_files_of_others),

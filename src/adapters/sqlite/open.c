@@ -94,6 +94,36 @@ static enum ax_status make_file(const char *path, struct ax_err *err)
 	return AX_OK;
 }
 
+/* The name that the lock and SQLite's files beside the database are made from: whoever comes through a symbolic link
+ * must find the same ones. A file that is not there yet is made, as only then does a link to it lead somewhere. */
+static enum ax_status find_file(const char *path, char **ret, struct ax_err *err)
+{
+	char *real = realpath(path, NULL);
+	if (real == NULL && errno == ENOENT) {
+		enum ax_status status = make_file(path, err);
+		if (status != AX_OK)
+			return status;
+		real = realpath(path, NULL);
+	}
+	if (real == NULL)
+		return cannot_open(path, errno, err);
+	*ret = real;
+	return AX_OK;
+}
+
+/* Under another hard name the file would have another lock, and another write-ahead log. */
+static enum ax_status check_names(const char *path, struct ax_err *err)
+{
+	struct stat st;
+	if (stat(path, &st) != 0)
+		return cannot_open(path, errno, err);
+	return st.st_nlink <= 1 ? AX_OK
+				: ax_fail(err, AX_CONFLICT, "store",
+					  "%s has %ju names (hard links), and a server behind another one would not be "
+					  "noticed; keep one name, or copy the file",
+					  path, (uintmax_t)st.st_nlink);
+}
+
 static int64_t file_size(const char *path)
 {
 	struct stat st;
@@ -201,6 +231,8 @@ static enum ax_status open_writer(struct ax_sqlite *db, struct ax_err *err)
 	enum ax_status status = take_lock(db->path, &db->lock_fd, err);
 	if (status == AX_OK)
 		status = make_file(db->path, err);
+	if (status == AX_OK)
+		status = check_names(db->path, err);
 	if (status != AX_OK)
 		return status;
 	bool suspect = was_left_open(db->path) || file_size(db->path) <= CHECKED_BYTES;
@@ -228,11 +260,12 @@ enum ax_status ax_sqlite_open(const struct ax_sqlite_config *config, struct ax_s
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, tune_library);
 	struct ax_sqlite *db = ax_malloc(sizeof(*db));
-	db->path = ax_strdup_heap(config->path);
 	db->lock_fd = -1;
-	db->conn.path = db->path;
 	db->conn.log = config->log;
-	enum ax_status status = open_writer(db, err);
+	enum ax_status status = find_file(config->path, &db->path, err);
+	db->conn.path = db->path;
+	if (status == AX_OK)
+		status = open_writer(db, err);
 	if (status == AX_OK)
 		*ret = db;
 	else

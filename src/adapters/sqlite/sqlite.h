@@ -5,7 +5,8 @@
  *
  * One connection writes and checkpoints; it is owned by one thread. Any number of readers, each owned by one thread,
  * see snapshots through read-only connections. Nothing else may open the file: SQLite before 3.51.3 can corrupt a WAL
- * that two connections write or checkpoint at once. The side file PATH-lock keeps other processes away.
+ * that two connections write or checkpoint at once. The side file PATH-lock keeps other processes away; symbolic links
+ * to PATH lead to the same lock, and a file with several hard links is refused.
  *
  * A commit costs a disk flush, whatever is in it. A program with many small transactions puts them into a batch:
  *
@@ -31,7 +32,7 @@ struct ax_sqlite_config {
 
 /* Opens or makes the file (mode 0600), checks it when it is small or was not closed properly, and brings its schema up
  * to date. Fails with AX_NOT_FOUND (no such folder), AX_DENIED (no right to write), AX_BUSY (another process has it),
- * AX_CONFLICT (made by a newer version, or its migrations were altered), AX_FULL, AX_BROKEN (damaged, or another
+ * AX_CONFLICT (made by a newer version, its migrations were altered, or it has several names), AX_FULL, AX_BROKEN (damaged, or another
  * program's file), AX_UNAVAILABLE; the sentence names the file and what to do. */
 enum ax_status ax_sqlite_open(const struct ax_sqlite_config *config, struct ax_sqlite **ret, struct ax_err *err);
 /* After the readers. NULL is fine. */
