@@ -97,7 +97,7 @@ MUTANTS = [
     mutant("held-not-released", "the end of a run lets go who waits for the overlap rule",
            (CHANGE, "\tif (status == AX_OK)\n\t\tstatus = ax_release_held(ctx, tx, &task, now, err);\n", "")),
     mutant("leases-outlive-the-clock", "a clock that goes back does not make leases longer",
-           ("src/app/absence.c", "\tif (now < ctx->seen_ms || ctx->seen_ms == 0)\n", "\tif (false)\n")),
+           ("src/app/absence.c", "\tif (now < ctx->seen_ms || ctx->seen_ms == 0 || away)\n", "\tif (false)\n")),
     # ---- limits
     mutant("retries-unbounded", "no more retries than the task allows",
            (CHANGE, "bool tries_left = run->retry_times < def.retry_count;", "bool tries_left = true;")),
