@@ -5,6 +5,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "app/ingest.h"
 #include "base/num.h"
 #include "core/limits.h"
 #include "server/server.h"
@@ -65,6 +66,67 @@ static void poll_gone(struct ax_call *c)
 		p->over = true;
 	else
 		end_poll(p);
+}
+
+/* --- orders that reached nobody ------------------------------------------------------------------------------------
+ */
+
+struct return_errand {
+	struct ax_errand errand;
+	struct ax_arena arena;
+	struct ax_server *server;
+	struct ax_report report;
+	enum ax_status status;
+	struct ax_err err;
+};
+
+static void run_return(struct ax_errand *errand, struct ax_side *side)
+{
+	struct return_errand *r = (struct return_errand *)errand;
+	struct ax_arena *own = side->ctx->arena;
+	side->ctx->arena = &r->arena;
+	r->status = ax_ingest(side->ctx, &r->report, &r->err);
+	side->ctx->arena = own;
+}
+
+static void return_done(struct ax_errand *errand)
+{
+	struct return_errand *r = (struct return_errand *)errand;
+	if (r->status != AX_OK) /* they go back when their time to be accepted is over */
+		ax_log_text(&r->server->log, AX_LOG_WARN, "orders_not_returned", "message", r->err.msg);
+	ax_arena_done(&r->arena);
+	free(r);
+}
+
+/* Whoever polled is gone, and not a byte of the answer was sent: as if the worker had given them back unstarted. */
+static void return_orders(struct ax_parked *p)
+{
+	struct return_errand *r = ax_malloc(sizeof *r);
+	struct ax_poll *poll = &p->poll;
+	r->errand = (struct ax_errand){ .run = run_return, .done = return_done };
+	r->server = p->call->server;
+	const char **groups = ax_alloc_array(&r->arena, (size_t)poll->n_free + 1, sizeof *groups);
+	struct ax_item *items = ax_alloc_array(&r->arena, (size_t)poll->n_orders, sizeof *items);
+	for (int i = 0; i < poll->n_free; i++)
+		groups[i] = ax_strdup(&r->arena, poll->free[i].group_key);
+	for (int i = 0; i < poll->n_orders; i++)
+		items[i] = (struct ax_item){
+			.type = AX_ITEM_RESULT,
+			.gid = poll->orders[i].run.gid,
+			.fence = poll->orders[i].run.fence,
+			.outcome = AX_OUTCOME_CANCELLED,
+			.message = "",
+			.result = "",
+		};
+	r->report = (struct ax_report){
+		.worker = ax_strdup(&r->arena, poll->worker),
+		.incarnation = ax_strdup(&r->arena, poll->incarnation),
+		.groups = groups,
+		.items = items,
+		.n = poll->n_orders,
+	};
+	poll->n_orders = 0;
+	ax_lane_post_own(&r->server->lanes, AX_LANE_WRITE, &r->errand);
 }
 
 /* --- the dispatch errand ---------------------------------------------------------------------------------------------
@@ -132,6 +194,8 @@ static void fail_poll(struct ax_parked *p, enum ax_status status, const char *fi
 /* What the errand brought for one poll: an answer, or back to the others. */
 static void take_back(struct ax_parked *p)
 {
+	if (p->poll.n_orders > 0 && ax_http_is_gone(p->call->req))
+		return_orders(p);
 	if (p->call->failed != AX_OK) {
 		struct ax_call *c = p->call;
 		unpark(p);

@@ -122,6 +122,41 @@ def test_killed_server_keeps_what_it_answered(start_server):
     assert [task["id"] for task in admin.get("/api/v1/tasks").ok()["items"]] == made
 
 
+def ask_for_runs(server, worker):
+    """The socket of a poll that was sent."""
+    body = json.dumps({"worker": worker.name, "incarnation": worker.incarnation, "wait_ms": 5000, "free": [{"group": "default", "slots": 10}]})
+    connection = socket.create_connection(("127.0.0.1", server.port), 15)
+    connection.sendall(f"POST /worker/v1/poll HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {worker.client.token}\r\n"
+                       f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+    return connection
+
+
+@pytest.mark.parametrize("asked", ["before it was stopped", "while it was stopped"])
+def test_polls_that_nobody_waits_for_keep_no_run_away(start_server, asked):
+    """A server that stood still finds requests of workers that have given up meanwhile."""
+    server = start_server()
+    admin = server.set_up()
+    worker = Worker(server.client(admin.post("/api/v1/tokens", {"name": "w", "worker_groups": ["default"]}).ok(201)["token"]))
+    worker.register()
+    task = admin.post("/api/v1/tasks", {"task_name": "t", "executor_key": "test", "task_type": "delay"}).ok(201)
+    dead = []
+    if asked == "before it was stopped":
+        dead.append(ask_for_runs(server, worker))
+        wait_for(lambda: "ax_parked_polls 1" in admin.get("/metrics").text.decode())
+    run = admin.post(f"/api/v1/tasks/{task['id']}/runs", {"delay_ms": 500}).ok(201)
+    server.process.send_signal(signal.SIGSTOP)
+    if asked == "while it was stopped":
+        dead += [ask_for_runs(server, worker) for _ in range(4)]
+    due = time.monotonic() + 1
+    wait_for(lambda: time.monotonic() >= due)
+    for connection in dead:
+        connection.close()
+    server.process.send_signal(signal.SIGCONT)
+    start = time.monotonic()
+    assert worker.poll_run(20)["gid"] == run["gid"]
+    assert time.monotonic() - start < 8, "it was given to somebody who is gone, and came back after 15 s"
+
+
 @pytest.mark.embedded
 def test_an_idempotency_key_is_over_after_its_time(start_server):
     server = start_server()
