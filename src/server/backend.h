@@ -27,6 +27,9 @@ struct ax_backend_ops {
 	enum ax_status (*commit)(struct ax_link *link, struct ax_err *err);
 	/* The clock of a shared store, in ms UTC. Not from within a transaction. */
 	enum ax_status (*now_ms)(struct ax_link *link, int64_t *ret, struct ax_err *err);
+	/* Tries of transactions that were undone by chance since the start, or -1 for no such `by`; NULL where one
+	 * writer needs no luck. */
+	int64_t (*undone)(struct ax_backend *backend, int by, const char **ret_by);
 	/* A quiet moment of a link that writes. */
 	void (*idle)(struct ax_link *link);
 	/* After the links. */

@@ -116,6 +116,16 @@ static enum ax_status no_batch(struct ax_link *link, struct ax_err *err)
 	return AX_OK;
 }
 
+static int64_t undone(struct ax_backend *backend, int by, const char **ret_by)
+{
+	static const char *const names[AX_MARIADB_UNDONE_MAX] = { "deadlock", "lock_wait", "connection", "other" };
+	struct mariadb_backend *b = (struct mariadb_backend *)backend;
+	if (by >= AX_MARIADB_UNDONE_MAX)
+		return -1;
+	*ret_by = names[by];
+	return ax_mariadb_undone(b->db, (enum ax_mariadb_undone)by);
+}
+
 static void idle(struct ax_link *link)
 {
 	(void)link;
@@ -145,6 +155,7 @@ enum ax_status ax_backend_open_mariadb(const struct ax_config *config, struct ax
 		.begin = no_batch,
 		.commit = no_batch,
 		.now_ms = now_ms,
+		.undone = undone,
 		.idle = idle,
 		.close = close_backend,
 	};

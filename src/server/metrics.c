@@ -107,6 +107,18 @@ static void by_state(struct ax_buf *out, const struct ax_metrics *m, const int64
 #undef AX_RUN_STATE
 }
 
+static void undone(struct ax_buf *out, struct ax_backend *backend)
+{
+	const char *by;
+	int64_t n;
+	if (backend->ops->undone == NULL)
+		return;
+	head(out, "ax_transactions_undone_total", "counter",
+		"Tries of transactions that the database undid, or whose connection broke; most were called again.");
+	for (int i = 0; (n = backend->ops->undone(backend, i, &by)) >= 0; i++)
+		ax_buf_printf(out, "ax_transactions_undone_total{by=\"%s\"} %" PRId64 "\n", by, n);
+}
+
 static void http(struct ax_buf *out, struct ax_server *server)
 {
 	const struct ax_metrics *m = &server->metrics;
@@ -150,6 +162,7 @@ void ax_metrics_print(struct ax_server *server, const struct ax_stored_counts *s
 		(double)(mono - m->tick_ms) / 1000);
 	counter(out, "ax_commits_total", "Commits; with SQLite each carries many errands.", m->commits);
 	counter(out, "ax_commit_failures_total", "Transactions that failed.", m->commit_failures);
+	undone(out, server->threads.backend);
 	counter(out, "ax_errands_total", "Errands of the writing threads.", m->errands);
 	histogram(out, "ax_commit_seconds", "Time of one commit; where each transaction is one, with the work in it.",
 		&m->commit);

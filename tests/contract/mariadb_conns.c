@@ -247,6 +247,7 @@ static void test_of_a_dead_lock_both_succeed_in_the_end(void **state)
 	assert_int_equal(sides[0].status, AX_OK);
 	assert_int_equal(sides[1].status, AX_OK);
 	assert_true(sides[0].calls + sides[1].calls >= 3);
+	assert_true(ax_mariadb_undone(w->f.mariadb, AX_MARIADB_BY_DEADLOCK) >= 1);
 	assert_int_equal(next_of(w, 1), 201);
 	assert_int_equal(next_of(w, 2), 202);
 }
@@ -276,6 +277,7 @@ static void test_a_lock_that_is_never_free_is_busy(void **state)
 	assert_int_equal(c.status, AX_BUSY);
 	assert_int_equal(c.err.status, AX_BUSY);
 	assert_int_equal(c.calls, 5);
+	assert_int_equal(ax_mariadb_undone(w->f.mariadb, AX_MARIADB_BY_LOCK_WAIT), 5);
 	assert_int_equal(next_of(w, 1), 1);
 	assert_int_equal(ax_store_run(c.store, &b.arena, count_first, &c, &err), AX_OK); /* later */
 	assert_int_equal(next_of(w, 1), 101);
@@ -426,6 +428,7 @@ static void test_a_connection_lost_before_the_commit_is_made_anew(void **state)
 	kill_session(&idle);
 	assert_int_equal(run_killing(&idle, &err), AX_OK);
 	assert_int_equal(idle.calls, 2); /* the first one found out */
+	assert_int_equal(ax_mariadb_undone(w->f.mariadb, AX_MARIADB_BY_CONNECTION), 3);
 	assert_int_equal(ask(w->watch, "SELECT COUNT(*) FROM ax_task_log"), 3);
 	int64_t now = 0;
 	kill_session(&idle);

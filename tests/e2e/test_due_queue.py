@@ -165,6 +165,20 @@ def test_redis_is_full(one):
         assert it.end(9) < LATE_MS
 
 
+def test_each_refusal_is_told_once(one):
+    """Keys of another kind are refused with a text of its own for each command, all the time."""
+    with Redis() as redis:
+        it = one(redis)
+        before = metrics(it.client)["ax_redis_refused_total"]
+        for shard in range(16):
+            redis.ask("SET", f"ax:{{s{shard:02}}}:due", "not a set")
+        wait_for(lambda: metrics(it.client)["ax_redis_refused_total"] > before + 100, 30)
+        told = [event["message"] for event in it.server.events("redis_refused")]
+        assert told and len(told) == len(set(told)), told
+        redis.ask("FLUSHALL")
+        wait_for(lambda: leads(it.client), READY_S)
+
+
 def test_an_old_copy_comes_back(one):
     with Redis(options=["dbfilename old.rdb"]) as redis:
         it = one(redis)

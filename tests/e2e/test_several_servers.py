@@ -208,6 +208,7 @@ def test_connections_are_killed(servers):
         s.mariadb.client("".join(f"KILL {row[0]};\n" for row in ids) or "SELECT 1", "mysql")
         s.wait_fires(1)
     assert s.latest(since) <= 3000
+    assert all(metric(server, 'ax_transactions_undone_total{by="connection"}') > 0 for server in s.all)
     s.settle()
 
 

@@ -22,6 +22,7 @@ struct ax_mariadb {
 	struct ax_mariadb_config config; /* with texts of its own */
 	struct ax_arena arena;
 	bool tls;
+	_Atomic int64_t undone[AX_MARIADB_UNDONE_MAX];
 };
 
 struct ax_mariadb_conn {
@@ -36,6 +37,7 @@ struct ax_mariadb_conn {
 	bool lost;         /* the connection broke, or nobody knows what it is worth */
 	bool again;        /* undone by chance: worth another try */
 	struct ax_err why; /* the failure that it must end with */
+	unsigned why_code;
 };
 
 /* What a failure means. */

@@ -156,6 +156,7 @@ enum ax_status ax_mariadb_fail(struct ax_mariadb_conn *conn, unsigned code, cons
 	enum ax_mariadb_fault fault = ax_mariadb_fault_of(code);
 	conn->lost = conn->lost || fault == AX_MARIADB_LOST;
 	conn->again = conn->again || fault != AX_MARIADB_OTHER;
+	conn->why_code = code;
 	conn->sql.doomed = explain(status_of(code, message), code, message, &conn->why);
 	*err = conn->why;
 	return conn->sql.doomed;

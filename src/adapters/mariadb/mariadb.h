@@ -45,6 +45,16 @@ enum ax_status ax_mariadb_open(const struct ax_mariadb_config *config, struct ax
 /* After the connections. NULL is fine. */
 void ax_mariadb_close(struct ax_mariadb *db);
 
+/* Tries of transactions that were undone by chance, since the start; most were called again. */
+enum ax_mariadb_undone {
+	AX_MARIADB_BY_DEADLOCK,
+	AX_MARIADB_BY_LOCK_WAIT,  /* another one held a row for too long */
+	AX_MARIADB_BY_CONNECTION, /* it broke */
+	AX_MARIADB_BY_OTHERS,
+	AX_MARIADB_UNDONE_MAX,
+};
+int64_t ax_mariadb_undone(struct ax_mariadb *db, enum ax_mariadb_undone by);
+
 /* A connection for one thread. */
 enum ax_status ax_mariadb_connect(struct ax_mariadb *db, struct ax_mariadb_conn **ret, struct ax_err *err);
 void ax_mariadb_disconnect(struct ax_mariadb_conn *conn); /* NULL is fine */

@@ -88,6 +88,20 @@ static enum ax_status commit(struct ax_mariadb_conn *conn, struct ax_err *err)
 		"the database was lost at the commit: the last changes may be in it or not (%u)", code);
 }
 
+static enum ax_mariadb_undone undone_by(unsigned code)
+{
+	if (code == ER_LOCK_DEADLOCK)
+		return AX_MARIADB_BY_DEADLOCK;
+	if (code == ER_LOCK_WAIT_TIMEOUT)
+		return AX_MARIADB_BY_LOCK_WAIT;
+	return ax_mariadb_fault_of(code) == AX_MARIADB_LOST ? AX_MARIADB_BY_CONNECTION : AX_MARIADB_BY_OTHERS;
+}
+
+int64_t ax_mariadb_undone(struct ax_mariadb *db, enum ax_mariadb_undone by)
+{
+	return db->undone[by];
+}
+
 static enum ax_status try_once(
 	struct ax_mariadb_conn *conn, bool reader, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
 {
@@ -100,6 +114,8 @@ static enum ax_status try_once(
 		else
 			roll_back(conn);
 	}
+	if (conn->again)
+		conn->db->undone[undone_by(conn->why_code)]++;
 	if (conn->lost) {
 		ax_mariadb_tell(conn->db, AX_LOG_WARN, "mariadb.connection_lost", mysql_errno(conn->mysql),
 			mysql_error(conn->mysql));

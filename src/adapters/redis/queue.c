@@ -12,7 +12,20 @@
 #include "base/json_write.h"
 #include "base/num.h"
 
-enum { KEY_MAX = 16, NUMBER_MAX = 24, CHANNEL_MAX = AX_QUEUE_NAME_MAX + 16, SAID_MAX = 200 };
+enum {
+	KEY_MAX = 16,
+	NUMBER_MAX = 24,
+	CHANNEL_MAX = AX_QUEUE_NAME_MAX + 16,
+	SAID_MAX = 200,
+	SAID_N = 8,         /* each command has a text of its own for the same fault */
+	SAID_MS = 60 * 1000 /* not heard for that long: it is news again */
+};
+
+/* An error that was logged. */
+struct said {
+	char text[SAID_MAX];
+	int64_t heard_ms; /* mono */
+};
 
 /* Members, the score of the first that stays, and what stands at infinity: marks and notes. */
 static const char take_script[] =
@@ -41,7 +54,7 @@ struct ax_redis_queue {
 	struct ax_redis_queue_config config;
 	char identity[AX_QUEUE_NAME_MAX + 1], channel[CHANNEL_MAX];
 	_Atomic int64_t refused;
-	char said[SAID_MAX]; /* the error that was logged last; the client's thread */
+	struct said said[SAID_N]; /* the client's thread */
 };
 
 static struct ax_redis_queue *queue_of(struct ax_queue *base)
@@ -56,18 +69,37 @@ static void shard_key(int shard, char ret[KEY_MAX])
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
 
-/* An error is told once, until another one comes. */
+/* Whether it was not heard lately. It takes the place of what was silent for longest. */
+static bool is_news(struct ax_redis_queue *queue, const char text[SAID_MAX])
+{
+	int64_t now = (int64_t)(uv_hrtime() / 1000000);
+	struct said *oldest = &queue->said[0];
+	for (int i = 0; i < SAID_N; i++) {
+		struct said *said = &queue->said[i];
+		if (strcmp(said->text, text) == 0) {
+			bool news = now - said->heard_ms > SAID_MS;
+			said->heard_ms = now;
+			return news;
+		}
+		if (said->heard_ms < oldest->heard_ms)
+			oldest = said;
+	}
+	memcpy(oldest->text, text, SAID_MAX);
+	oldest->heard_ms = now;
+	return true;
+}
+
+/* An error that comes again and again is told once. */
 static void tell(struct ax_redis_queue *queue, const redisReply *error)
 {
-	char said[SAID_MAX];
+	char said[SAID_MAX] = "";
 	atomic_fetch_add(&queue->refused, 1);
 	snprintf(said, sizeof(said), "%s", error->str);
 	for (char *c = said; *c != '\0'; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';
-	if (strcmp(said, queue->said) == 0 || queue->config.log == NULL)
+	if (queue->config.log == NULL || !is_news(queue, said))
 		return;
-	memcpy(queue->said, said, sizeof(said));
 	struct ax_buf fields;
 	struct ax_json json;
 	ax_buf_init(&fields, 2048);
