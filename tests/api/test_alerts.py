@@ -421,6 +421,7 @@ def test_mute_resolve_and_lists(start_server, sink):
     wait_for(lambda: only_failed(sink.events())[4:] == [("resolved", "other")])
 
 
+# R17
 def test_a_group_names_its_channels(start_server, sink):
     other = HttpSink()
     world = World(start_server, sink.port, other.port)

@@ -9,6 +9,7 @@ def run_once(admin, worker, task, outcome):
     return given["param"]
 
 
+# R7
 def test_a_trial_is_promoted_by_its_rule(admin, worker, make_task):
     task = make_task(retry_count=0)
     path = f"/api/v1/tasks/{task['id']}/canary"

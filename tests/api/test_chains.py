@@ -90,6 +90,7 @@ def test_any_other_end_blocks_what_is_behind_b180(admin, worker, link):
     end(worker)
 
 
+# R30
 def test_a_join_is_seen_waiting_and_comes_once(admin, worker, link):
     root = link()
     left, right = link(root), link(root)

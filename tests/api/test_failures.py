@@ -174,6 +174,7 @@ def test_retry_all_is_paced(admin, worker, make_task):
     assert [b - a for a, b in zip(due, due[1:])] == [60_000, 60_000] and due[-1] == answer["last_due_time"]
 
 
+# R7
 def test_only_on_one_worker(server, admin, group, make_task):
     token = admin.post("/api/v1/tokens", {"name": f"{group}-2", "worker_groups": [group]}).ok(201)["token"]
     bad = Worker(server.client(token), name=f"bad-{group}", group=group)

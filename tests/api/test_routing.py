@@ -137,6 +137,7 @@ def test_auto_learns_which_tasks_are_long(admin, workers, make_task):
     assert trigger(admin, task)["lane"] == "long"
 
 
+# R27
 def test_the_backlog_of_a_worker(admin, group, workers, make_task):
     (a, b, c), _ = workers
     admin.patch(f"/api/v1/groups/{group}", {"version": 1, "worker_backlog": 2}).ok()
@@ -147,6 +148,7 @@ def test_the_backlog_of_a_worker(admin, group, workers, make_task):
     assert word == "backlog" and "2 each" in answer
 
 
+# R17
 def test_tasks_inherit_what_their_group_says(admin, group, make_task):
     path = f"/api/v1/groups/{group}"
     defaults = {"timeout_seconds": 7, "retry_count": 0, "route_tags": {"zone": "a"}, "owner": "ops@example.org"}

@@ -125,6 +125,7 @@ def test_cancel_before_and_while_running(admin, worker, make_task):
     admin.post(f"/api/v1/runs/{run['gid']}/cancel").refused(409, "conflict")
 
 
+# R22
 def test_late_result_is_recorded_and_changes_nothing(admin, server, worker, make_task):
     run = trigger(admin, make_task(on_lost="fail"))
     given = worker.poll_run()

@@ -146,7 +146,7 @@ def test_batch_is_all_or_none(admin, unique):
     admin.post("/api/v1/tasks/batch", {"tasks": [5]}).refused(400, "invalid", "tasks[0]")
 
 
-# B186
+# B186, R19
 def test_patch(admin, unique):
     task = create(admin, unique).ok(201)
     path = f"/api/v1/tasks/{task['id']}"

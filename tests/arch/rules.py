@@ -226,6 +226,7 @@ def check_places(files):
                 yield f"{path}:{number}: names a package registry"
 
 
+# R31
 def check_first_hour(files):
     """What a newcomer reads in the first hour (ARCHITECTURE.md lists it) stays short enough for an hour."""
     text = files["ARCHITECTURE.md"]
@@ -240,31 +241,43 @@ def check_first_hour(files):
         yield f"ARCHITECTURE.md: the first hour has {lines} lines in {len(listed)} files; 3,000 are the most"
 
 
-CASE = re.compile(r"^\| (B\d{3}) \| [^|]+ \| ([^|]+) \|$", re.M)
-CASE_TEST = re.compile(r"`([\w/.]+)::(\w+)`")
+ROW = re.compile(r"^\| ([BR]\d+) \| [^|]+ \| ([^|]+) \|$", re.M)
+ROW_TEST = re.compile(r"`([\w/.]+)::(\w+)`")
+
+
+def check_rows(files, table, number):
+    """What a table names is there and says its row's number; what has no test has a reason."""
+    for row, where in ROW.findall(files.get(table, "")):
+        tests = ROW_TEST.findall(where)
+        if not tests and not where.startswith(("`console/tests/browser/", "not yet: ", "does not apply: ")):
+            yield f"{table}: {row} names no test and no reason"
+        for path, name in tests:
+            if not re.search(rf"\b{name}\(", files.get(path, "")):
+                yield f"{table}: {row} names {path}::{name}, which is not there"
+            elif not re.search(number(row), files[path], re.I):
+                yield f"{table}: {path} does not mention {row}"
 
 
 def check_cases(files):
-    """The table of cases is whole, and what it names is there and carries the case's number."""
+    """The table of cases is whole."""
     text = files.get("tests/CASES.md", "")
-    cases = CASE.findall(text)
-    ids = [case for case, _ in cases]
+    ids = [row for row, _ in ROW.findall(text)]
     counted = re.search(r"(\d+) of them", text)
     if counted is None or int(counted[1]) != len(ids) or ids != sorted(set(ids)):
         yield f"tests/CASES.md: {len(ids)} cases; the table says how many there are, and holds each once, in order"
-    for case, where in cases:
-        tests = CASE_TEST.findall(where)
-        if not tests and not where.startswith(("not yet: ", "does not apply: ")):
-            yield f"tests/CASES.md: {case} names no test and no reason"
-        for path, name in tests:
-            if not re.search(rf"\b{name}\(", files.get(path, "")):
-                yield f"tests/CASES.md: {case} names {path}::{name}, which is not there"
-            elif not re.search(case, files[path], re.I):
-                yield f"tests/CASES.md: {path} does not mention {case}"
+    yield from check_rows(files, "tests/CASES.md", str)
     for path, text in files.items():
         for case in sorted(set(re.findall(r"\btest_b(\d{3})_", text)) if path.startswith("tests/") else ()):
             if f"B{case}" not in ids:
                 yield f"{path}: a test of B{case}, which tests/CASES.md does not list"
+
+
+def check_requirements(files):
+    """Each requirement is shown by a test."""
+    ids = [row for row, _ in ROW.findall(files.get("tests/REQUIREMENTS.md", ""))]
+    if ids != [f"R{n}" for n in range(1, 33)]:
+        yield f"tests/REQUIREMENTS.md: {len(ids)} requirements; there are R1 to R32, each once, in order"
+    yield from check_rows(files, "tests/REQUIREMENTS.md", lambda row: rf"\b{row}\b|_r{int(row[1:]):02}_")
 
 
 # What only one of MySQL 8.0 and MariaDB 10.6 knows, and SQLite's own: the texts for both keep to what both know.
@@ -340,4 +353,4 @@ def check_tabs_and_ends(files):
 
 
 OVER_FILES = [check_floors, check_app_cycles, check_banned, check_run_state, check_words, check_sleeps, check_places, check_first_hour,
-              check_links, check_cases, check_dialect, check_measured, check_tabs_and_ends]
+              check_links, check_cases, check_requirements, check_dialect, check_measured, check_tabs_and_ends]

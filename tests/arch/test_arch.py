@@ -79,6 +79,9 @@ SEEDS = {  # a file that breaks each rule, and what is said of it
     "a case whose test is gone": (
         rules.check_cases, "tests/CASES.md", "1 of them\n| B001 | x | `tests/x.py::test_b001` |\n", "not there"),
     "a test without its case": (rules.check_cases, "tests/x.c", "static void test_" + "b999_x(void **state)\n", "B999"),
+    "a requirement less": (rules.check_requirements, "tests/REQUIREMENTS.md", "| R1 | x | not yet: y |\n", "1 requirements"),
+    "a requirement whose test is gone": (
+        rules.check_requirements, "tests/REQUIREMENTS.md", "| R1 | x | `tests/x.py::test_r01` |\n", "not there"),
     "MariaDB's own": (rules.check_dialect, "src/adapters/mariadb/statements.def",
                       'AX_SQL(X, NULL, "DELETE FROM ax_run WHERE gid = ?1 RETURNING gid")\n', "RETURNING"),
     "SQLite's own": (rules.check_dialect, "src/adapters/mariadb/statements.def",

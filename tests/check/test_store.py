@@ -119,6 +119,7 @@ def test_every_rule_has_a_fault(path):
     assert {f["id"] for f in said["invariants"]} == {rule for rule, _ in FAULTS} | {"I1.unique"}
 
 
+# R26
 def test_twins(path):
     """A store whose unique key is gone."""
     store = make(path)

@@ -114,6 +114,7 @@ def test_backfills(dev):
     dev("task", "delete", "rollup")
 
 
+# R11
 def test_a_task_from_its_making_to_its_end(dev):
     dev("task", "create", "hello", "--type", "delay", "--script", "for i in 1 2 3; do echo line $i; sleep 0.1; done")
     run = dev("task", "trigger", "hello", "--json").json

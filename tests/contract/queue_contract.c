@@ -274,6 +274,7 @@ static void test_taken_in_order(void **state)
 	assert_int_equal(got.taken.next_ms, NOW + 1);
 }
 
+/* R20 */
 static void test_taken_is_hidden_then_shows_again(void **state)
 {
 	(void)state;

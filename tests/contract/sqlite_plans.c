@@ -77,7 +77,7 @@ static void explain(struct fixture *f, enum ax_sql_id id)
 	free(sql);
 }
 
-/* B151, B153 */
+/* B151, B153, R19 */
 static void test_no_plan_scans_or_sorts(void **state)
 {
 	for (int id = 0; id < AX_SQL_COUNT; id++)

@@ -7,6 +7,7 @@ from ax_world import FAKETIME, Clock, now_ms, wait_for
 AWAY_S = 90  # longer than a lease and than the time after which a worker ends its own work
 
 
+# R21
 @pytest.mark.slow
 def test_results_survive_an_absence(world):
     server = world.server()

@@ -95,6 +95,7 @@ def one(tmp_path):
             server.kill()
 
 
+# R20, R25
 @pytest.mark.parametrize("kind", ["single", "secure", "cluster", "sentinel"])
 def test_it_fires_through_the_queue(one, kind):
     make = {"single": Redis, "secure": lambda: Redis(tls=True, user=("ax", "s3cret")), "cluster": RedisCluster,
@@ -151,6 +152,7 @@ def test_redis_hangs(one):
         assert it.end(9) < LATE_MS
 
 
+# B032
 def test_redis_is_full(one):
     with Redis() as redis:
         it = one(redis)
@@ -268,6 +270,7 @@ def test_wrong_options_are_told(tmp_path, options, said):
     assert said in text and "s3cret" not in text
 
 
+# R8, R25
 def test_two_servers_share_a_database_and_a_queue(tmp_path):
     with MariaDB() as database, Redis() as redis:
         options = ["--store", database.url(), "--queue", redis.url()]
@@ -291,3 +294,23 @@ def test_two_servers_share_a_database_and_a_queue(tmp_path):
             for server in (a, b):
                 if server is not None and server.process.poll() is None:
                     server.kill()
+
+
+# R14
+def test_a_lock_in_redis_is_its_holders_and_ends_by_itself(one):
+    """Taken in one step with a random token and an end; another's is neither taken, nor prolonged, nor given back."""
+    lock = "ax:{load-ffff}:lock"
+    with Redis() as redis:
+        redis.ask("CONFIG", "SET", "slowlog-log-slower-than", "0")
+        redis.ask("CONFIG", "SET", "slowlog-max-len", "10000")
+        it = one(redis)
+        taken = next(words for _, _, _, words, *_ in redis.ask("SLOWLOG", "GET", "-1") if words[0].upper() == "SET" and words[1] == lock)
+        assert len(taken[2]) >= 16 and taken[3:] == ["NX", "PX", "15000"]
+        redis.ask("FLUSHALL")
+        assert redis.ask("SET", lock, "another's", "NX", "PX", "6000") == "OK"
+        wait_for(lambda: not leads(it.client))
+        it.fire_on(3)  # by the database
+        assert redis.ask("GET", lock) == "another's" and 0 < redis.ask("PTTL", lock) <= 3500
+        wait_for(lambda: leads(it.client), READY_S)
+        wait_for(lambda: redis.ask("GET", lock) is None, READY_S)
+        assert it.end(3) < LATE_MS

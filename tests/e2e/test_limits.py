@@ -51,6 +51,7 @@ def test_a_call_ends_at_the_time_limit(world, node):
     assert ended["reason"] == "timeout" and ended["duration_ms"] < 5000
 
 
+# R16
 @pytest.mark.slow
 def test_the_hard_limit_does_not_wait_for_a_silent_worker(world, node):
     server, worker = node
@@ -70,6 +71,7 @@ def test_the_hard_limit_does_not_wait_for_a_silent_worker(world, node):
     assert server.get("/groups/default")["running"] == 0
 
 
+# R12
 @pytest.mark.slow
 def test_a_lost_lease(world, node):
     """A worker stands still for longer than its lease. What it executes ends by itself or is told to go on, by the task's rule;

@@ -57,6 +57,7 @@ def check_range(covers):
     assert covers["to"] - covers["from"] == (covers["count"] - 1) * 1000
 
 
+# R4
 def test_fire_once_covers_what_is_inside_the_window(outage):
     covering = wait_for(lambda: [r for r in outage.runs("once") if r["covers"]], 20)
     assert len(covering) == 1
@@ -92,6 +93,7 @@ def missed_run(outage, name):
     return missed[0]
 
 
+# R4
 def test_beyond_the_window_a_person_decides(outage):
     server, axctl = outage.server, outage.world.axctl
     missed = missed_run(outage, "missed")

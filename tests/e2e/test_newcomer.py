@@ -50,6 +50,7 @@ def check_audit(world, server, env, since):
     return told
 
 
+# R1
 def test_a_crontab_is_taken_over(world, dev):
     """Real minutes: it ends as soon as each line that is due has run, at most two minutes after the import."""
     server, env = dev

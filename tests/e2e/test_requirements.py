@@ -1,5 +1,5 @@
 """What AX was asked to do, one scenario for each requirement, through the doors that users have: the API, axctl and tasks
-that execute. Each says its number; what it leaves to other files, those name. R6, R14 and R25 need several servers and Redis."""
+that execute. Each says its number; tests/REQUIREMENTS.md has all of them, also those that need several servers or Redis."""
 
 import json
 import os
@@ -162,6 +162,7 @@ def test_r17_groups_have_their_own_quota(node, name):
 
 
 def test_r18_the_urgent_go_first(node, name):
+    """At the server: one place in the whole group."""
     node.api("POST", "/groups", {"group_key": "one", "dispatch_quota": 1, "pool_size": 1})
     token = node.api("POST", "/tokens", {"name": "one", "worker_groups": ["default", "one"]})["token"]
     node.worker_token_file.write_text(token + "\n")
@@ -175,6 +176,26 @@ def test_r18_the_urgent_go_first(node, name):
     worker.end()
 
 
+def test_r18_the_urgent_go_first_in_the_worker_too(node, name):
+    """They were all given out, in the order of their coming, and wait for the worker's only place."""
+    node.api("POST", "/groups", {"group_key": "queue", "pool_size": 1})
+    token = node.api("POST", "/tokens", {"name": "queue", "worker_groups": ["default", "queue"]})["token"]
+    node.worker_token_file.write_text(token + "\n")
+    worker = node.world.worker(node, name="w6", options=("--groups", "queue:1"))
+    out, gate = node.world.folder / name, node.world.folder / "gate"
+    first = node.trigger(node.task(f"{name}-first", script=f"until test -e {gate}; do sleep 0.05; done", group_key="queue"))
+    node.wait_run(first, "RUNNING")
+    runs = []
+    for p in (1, 10):
+        task = node.task(f"{name}-{p}", script=f"echo {p} >>{out}", group_key="queue", priority=p)
+        runs.append(node.wait_run(node.trigger(task), "DISPATCHED"))
+    gate.touch()
+    for run in runs:
+        node.wait_run(run, "SUCCESS", 20)
+    assert lines(node.world, name) == ["10", "1"]
+    worker.end()
+
+
 def test_r22_a_late_result_changes_nothing(node, name):
     """With a worker that speaks by hand: tests/api/test_runs.py. Here: an ended run stays as it ended."""
     task = node.task(name, script="trap '' TERM; sleep 2", grace_seconds=3)
@@ -185,13 +206,13 @@ def test_r22_a_late_result_changes_nothing(node, name):
     assert node.run(run)["end_time"] == ended["end_time"]
 
 
-def test_r23_back_off_doubles(node, name):
-    task = node.task(name, script="exit 1", retry_count=3)
+def test_r23_back_off_doubles_up_to_half_an_hour(node, name):
+    task = node.task(name, script="exit 1", retry_count=6)
     run = node.trigger(task)
-    for retry in range(3):
+    for retry in range(6):
         seen = node.wait_run(run, "RETRYING")
-        minute = 60_000 << retry
-        assert minute * 0.9 <= seen["deadline_time"] - seen["attempts"][-1]["end_time"] <= minute * 1.1 if "attempts" in seen else True
+        wait = min(60_000 << retry, 1_800_000)
+        assert wait * 0.9 <= seen["deadline_time"] - seen["attempts"][-1]["end_time"] <= wait * 1.1 + 1000
         assert seen["retry_times"] == retry + 1
         node.api("POST", f"/runs/{run['gid']}/retry", {})
         wait_for(lambda: node.run(run)["retry_times"] > retry + 1 or node.run(run)["status"] == "FAILED", 10)
@@ -219,13 +240,14 @@ def test_r26_duplicates_are_diagnosed(node, name):
     assert [e["attempt"] for e in said] == [1, 2] and {e["worker"] for e in said} == {"w1"} and {e["task_id"] for e in said} == {task["id"]}
 
 
+# R14: with a time limit of 0 the lease of 45 s is the lock of the run
 def test_r28_still_running_is_judged_by_the_heartbeat(node, name):
     task = node.task(name, script="sleep 60", timeout_seconds=0)
     run = node.trigger(task)
     node.wait_run(run, "RUNNING")
     first = wait_for(lambda: node.run(run)["heartbeat_time"], 20)
     later = wait_for(lambda: node.run(run)["heartbeat_time"] > first and node.run(run), 25)
-    assert later["deadline_time"] > later["heartbeat_time"]
+    assert 0 < later["deadline_time"] - later["heartbeat_time"] <= 46_000  # the lease, which only heartbeats renew
     node.api("POST", f"/runs/{run['gid']}/cancel", {})
     node.wait_run(run, "CANCELLED", 15)
 

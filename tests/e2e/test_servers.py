@@ -51,7 +51,7 @@ def wait_more(cluster, n, seconds):
     wait_for(lambda: ended() >= before + n, seconds, "the work goes on")
 
 
-# B022
+# B012, B022, R6
 @pytest.mark.slow
 def test_no_run_notices_what_becomes_of_a_server(cluster):
     notes = cluster.folder / "notes"

@@ -1,6 +1,7 @@
 """Several servers over one MariaDB: each fire runs once, and whatever happens to one of them or to the
 database, nothing is lost or doubled."""
 
+import contextlib
 import http.client
 import itertools
 import json
@@ -12,7 +13,7 @@ import time
 import pytest
 
 from ax_world import AX_CHECK, ApiError, Worker, call, now_ms, wait_for
-from mariadb import MariaDB
+from mariadb import PASSWORD, USER, Failed, MariaDB
 
 TASKS = 10
 GAP_MS = 10500  # a server that could not look at its store for 10 s was away
@@ -28,17 +29,20 @@ def mariadb():
 class Servers:
     """Servers over a database of the test's own, and workers that dial all of them."""
 
-    def __init__(self, world, mariadb, n):
+    def __init__(self, world, mariadb, n, account=None):
         self.world, self.mariadb = world, mariadb
         self.database = mariadb.create_database(f"servers_{next(numbers)}")
+        self.url, self.account = mariadb.url(self.database), account
+        if account:  # one that may nothing but use its own database
+            self.url = self.url.replace(f"{USER}:{PASSWORD}@", f"{account}:{account}@")
+            mariadb.client(f"CREATE USER {account} IDENTIFIED BY '{account}'; GRANT ALL ON {self.database}.* TO {account};")
         self.all = []
         for _ in range(n):
             self.add()
         self.tasks = []
 
     def add(self):
-        server = self.world.server(name=f"server{len(self.all) + 1}", options=["--store", self.mariadb.url(self.database)],
-                                   start=False)
+        server = self.world.server(name=f"server{len(self.all) + 1}", options=["--store", self.url], start=False)
         if self.all:
             server.token, server.worker_token_file = self.all[0].token, self.all[0].worker_token_file
         server.start(60)
@@ -87,7 +91,7 @@ class Servers:
 
 @pytest.fixture
 def servers(world, mariadb):
-    return lambda n: Servers(world, mariadb, n)
+    return lambda n, **more: Servers(world, mariadb, n, **more)
 
 
 def metric(server, name):
@@ -96,6 +100,7 @@ def metric(server, name):
     return float(next(line for line in text.splitlines() if line.startswith(name + " ")).split()[1])
 
 
+# R6
 def test_each_fire_is_one_servers(servers):
     s = servers(2)
     s.worker()
@@ -111,6 +116,7 @@ def test_each_fire_is_one_servers(servers):
     assert fires == s.rows("SELECT count(*) FROM ax_task_log WHERE kind = 1 AND shard = 0")[0][0]
 
 
+# B025
 def test_one_of_three_is_killed(servers):
     s = servers(3)
     s.worker()
@@ -124,6 +130,7 @@ def test_one_of_three_is_killed(servers):
     assert said["missed"] == 0 and said["coalesced"] == 0
 
 
+# B012
 def test_rolling_restart(servers):
     s = servers(2)
     s.worker()
@@ -162,6 +169,7 @@ def go_through(s, away):
     wait_for(lambda: not any(reasons(server) for server in s.all), 30)
 
 
+# B027
 def test_database_is_restarted(servers):
     s = servers(2)
     s.worker()
@@ -173,6 +181,7 @@ def test_database_is_restarted(servers):
     s.settle()
 
 
+# B027
 def test_database_is_away_for_longer_than_a_gap(servers):
     """A run that is under way is not ended for the silence of the database."""
     s = servers(2)
@@ -197,18 +206,107 @@ def memory_kib(server):
     return int(text.split("VmRSS:")[1].split()[0])
 
 
+def kill_connections(session, database):
+    for (number,) in session.query(f"SELECT id FROM information_schema.processlist WHERE db = '{database}' AND id <> connection_id()"):
+        try:
+            session.query(f"KILL {number}")
+        except Failed:
+            pass  # it has ended meanwhile
+
+
+# B027
 def test_connections_are_killed(servers):
     s = servers(2)
     s.worker()
     s.make_tasks()
     s.wait_fires(1)
     since = now_ms()
-    for _ in range(10):
-        ids = s.rows(f"SELECT id FROM information_schema.processlist WHERE db = '{s.database}' AND id <> connection_id()")
-        s.mariadb.client("".join(f"KILL {row[0]};\n" for row in ids) or "SELECT 1", "mysql")
-        s.wait_fires(1)
+    with s.mariadb.session("mysql") as session:
+        for _ in range(10):
+            kill_connections(session, s.database)
+            s.wait_fires(1)
     assert s.latest(since) <= 3000
     assert all(metric(server, 'ax_transactions_undone_total{by="connection"}') > 0 for server in s.all)
+    s.settle()
+
+
+def test_b003_a_database_that_only_reads_makes_no_fire(servers):
+    """As a failover leaves it: nothing is fired from what cannot be written, and the server says so until it can."""
+    s = servers(2, account="plain")
+    s.worker()
+    s.make_tasks()
+    s.wait_fires(1)
+    s.mariadb.client("SET GLOBAL read_only = 1")
+    try:
+        wait_for(lambda: all(any("read-only" in reason for reason in reasons(server)) for server in s.all), 30,
+                 lambda: [reasons(server) for server in s.all])
+        made = s.rows("SELECT max(gid) FROM ax_task_log")
+        wait_for(lambda: all(tick_age_ms(server) > 3000 for server in s.all), 15)
+        assert s.rows("SELECT max(gid) FROM ax_task_log") == made
+    finally:
+        s.mariadb.client("SET GLOBAL read_only = 0")
+    wait_for(lambda: not any(reasons(server) for server in s.all), 30)
+    s.wait_fires(2)
+    s.settle()
+
+
+def crowd_out(s, admin, crowd):
+    """Takes whatever connections there are to be had; true when the servers have none left."""
+    kill_connections(admin, s.database)
+    try:
+        while True:
+            crowd.append(s.mariadb.session("mysql"))
+            crowd[-1].query("SELECT 1")
+    except (AssertionError, OSError):
+        crowd.pop().end()
+    return admin.query(f"SELECT count(*) FROM information_schema.processlist WHERE user = '{s.account}'") == [["0"]]
+
+
+def test_b147_no_connection_is_to_be_had(servers):
+    """The servers live on and are not ready; a time limit needs no database."""
+    s = servers(2, account="crowded")
+    worker = s.worker()
+    s.make_tasks()
+    run = s.first.trigger(s.first.task("limited", argv=["/bin/sleep", "60"], timeout_seconds=8, grace_seconds=1))
+    s.first.wait_run(run, "RUNNING", 20)
+    with s.mariadb.session("mysql") as admin, contextlib.ExitStack() as held:
+        kept = admin.query("SELECT @@max_connections")[0][0]
+        admin.query("SET GLOBAL max_connections = 10")
+        try:
+            crowd = []
+            wait_for(lambda: crowd_out(s, admin, crowd), 30)
+            for session in crowd:
+                held.enter_context(session)
+            wait_for(lambda: all(reasons(server) for server in s.all), 20)
+            wait_for(lambda: not s.world.task_processes(), 15)  # ended by the worker, on time
+        finally:
+            admin.query(f"SET GLOBAL max_connections = {kept}")
+    assert all("too many connections" in server.log() for server in s.all)
+    wait_for(lambda: not any(reasons(server) for server in s.all), 30)
+    assert s.first.wait_run(run, "TIMEOUT", 30)["reason"] == "timeout"
+    s.wait_fires(2)
+    assert all(server.runs_now() for server in s.all) and worker.runs_now()
+    s.settle()
+
+
+def test_b149_one_row_that_is_held_keeps_no_other_task_back(servers):
+    s = servers(2)
+    s.worker()
+    s.make_tasks()
+    s.wait_fires(1)
+    held, others = s.tasks[0], s.tasks[1:]
+    since = now_ms()
+    with s.mariadb.session(s.database) as session:
+        session.query("START TRANSACTION")
+        session.query(f"SELECT 1 FROM ax_task WHERE id = {held['id']} FOR UPDATE")
+
+        def fired(task):
+            return s.rows(f"SELECT count(*) FROM ax_task_log WHERE task_id = {task['id']} AND kind = 1 AND trigger_time > {since}")[0][0]
+        wait_for(lambda: all(fired(task) >= 8 for task in others), 60)
+        assert s.latest(since) <= 5000
+        assert fired(held) <= 1  # what was under way when it was taken
+        session.query("ROLLBACK")
+    wait_for(lambda: fired(held) >= 1, 15)
     s.settle()
 
 

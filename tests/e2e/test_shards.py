@@ -52,6 +52,7 @@ def test_what_failed_is_repeated(world, node):
     assert "delay 2/3" in listed and "FAILED" in listed
 
 
+# R3
 def test_workers_share_the_shards(world, node):
     world.worker(node, name="w2")
     run = node.trigger(node.task("shared", script="true", shard_count=20))

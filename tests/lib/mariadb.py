@@ -197,6 +197,14 @@ class Session:
         self.process.wait(10)
         self.process.stdout.close()
 
+    def end(self):
+        """Of one that was refused its connection, and has ended by itself."""
+        self.process.kill()
+        try:
+            self.close()
+        except BrokenPipeError:
+            self.process.wait(10)
+
 
 def main(command):
     if not command:

@@ -9,6 +9,7 @@ import pytest
 from shim import wait_for
 
 
+# R9
 def test_process_task_end_to_end(server, start_worker):
     worker = start_worker(server)
     gid = server.give(param={"argv": ["/bin/sh", "-c", "echo hello; echo $AX_GID $AX_ATTEMPT $AX_FENCE $AX_TASK $AX_PARAMS"]},
