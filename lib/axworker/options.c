@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/arena.h"
+#include "sys/ca_file.h"
 
 /* What the program asked for, checked and copied. */
 
@@ -127,6 +128,15 @@ static bool read_token_option(struct axw *w, const struct axw_options *o, char *
 	return true;
 }
 
+static bool read_ca(struct axw *w, const char *path, char *error, size_t size)
+{
+	struct ax_err err;
+	if (path && ax_ca_file_check(path, &err) != AX_OK)
+		return axw_fail(error, size, "ca: %s", err.msg);
+	w->ca_file = copy_or_null(path);
+	return true;
+}
+
 static bool read_name(struct axw *w, const char *name, char *error, size_t size)
 {
 	char host[AXW_NAME_MAX + 1] = "";
@@ -148,7 +158,6 @@ bool axw_options_read(struct axw *w, const struct axw_options *given, char *erro
 	memcpy(&o, given, AX_MIN(given->size, sizeof(o)));
 	w->log = o.log;
 	w->log_user = o.user;
-	w->ca_file = copy_or_null(o.ca_file);
 	w->version = ax_strdup_heap(o.version ? o.version : "");
 	w->state_dir = copy_or_null(o.state_dir);
 	w->spool_max_bytes = o.spool_max_bytes ? o.spool_max_bytes : SPOOL_MAX_BYTES;
@@ -159,7 +168,7 @@ bool axw_options_read(struct axw *w, const struct axw_options *given, char *erro
 		return axw_fail(error, size, "cannot write the journal %s: %s", o.journal, strerror(errno));
 	return read_name(w, o.name, error, size) && read_servers(w, o.server, error, size) &&
 		read_groups(w, o.groups, error, size) && read_tags(w, o.tags, error, size) &&
-		read_token_option(w, &o, error, size);
+		read_token_option(w, &o, error, size) && read_ca(w, o.ca_file, error, size);
 }
 
 void axw_options_free(struct axw *w)

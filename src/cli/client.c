@@ -14,8 +14,11 @@
 #include "cli/print.h"
 #include "cli/sse.h"
 #include "cli/value.h"
+#include "sys/ca_file.h"
 
 enum { MAX_ANSWER_BYTES = 64 << 20, MAX_EVENT_BYTES = 8 << 20 };
+static const long READY_MS =
+	3000; /* of several servers one that has not said by then whether it is ready is passed over */
 
 /* ---- where the server is ---- */
 
@@ -83,23 +86,106 @@ static int find_server(struct ax_client *client, struct ax_arena *arena, const s
 	return AX_EXIT_OK;
 }
 
+/* "URL", or "URL,URL": servers of one database. */
+static int read_servers(struct ax_client *client, struct ax_arena *arena, const char *list)
+{
+	for (const char *at = list + strspn(list, ", "); *at != '\0'; at += strspn(at, ", ")) {
+		size_t len = strcspn(at, ", ");
+		const char *url = ax_strndup(arena, at, len);
+		if (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)
+			return ax_ctl_fail(AX_EXIT_USAGE, "--server",
+				"\"%s\" is no address; write http://HOST:PORT or https://HOST", url);
+		if (client->n_servers == AX_CLIENT_SERVERS_MAX)
+			return ax_ctl_fail(AX_EXIT_USAGE, "--server", "more than %d servers", AX_CLIENT_SERVERS_MAX);
+		at += len;
+		while (len > 0 && url[len - 1] == '/')
+			len--;
+		client->servers[client->n_servers++] = ax_strndup(arena, url, len);
+	}
+	if (client->n_servers == 0)
+		return ax_ctl_fail(AX_EXIT_USAGE, "--server", "is empty; write http://HOST:PORT or https://HOST");
+	client->server = client->servers[0];
+	return AX_EXIT_OK;
+}
+
+static int read_ca(struct ax_client *client, const struct ax_args *args)
+{
+	const char *option = ax_args_get(args, "ca");
+	struct ax_err err;
+	client->ca_file = option != NULL ? option : env("AX_CA");
+	if (client->ca_file != NULL && ax_ca_file_check(client->ca_file, &err) != AX_OK)
+		return ax_ctl_fail(AX_EXIT_USAGE, option != NULL ? "--ca" : "AX_CA", "%s", err.msg);
+	return AX_EXIT_OK;
+}
+
+static size_t drop_body(char *bytes, size_t size, size_t n, void *ctx)
+{
+	(void)bytes;
+	(void)ctx;
+	return size * n;
+}
+
+/* What every transfer has in common. The easy handle keeps its connection over resets. */
+static void prepare(struct ax_client *client, const char *method, const char *path, struct curl_slist *headers)
+{
+	struct ax_buf url;
+	ax_buf_init(&url, 1 << 20);
+	ax_buf_printf(&url, "%s%s", client->server, path);
+	curl_easy_reset(client->curl);
+	curl_easy_setopt(client->curl, CURLOPT_URL, url.data);
+	curl_easy_setopt(client->curl, CURLOPT_CUSTOMREQUEST, method);
+	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(client->curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(client->curl, CURLOPT_COOKIEFILE, ""); /* kept for this run of the program: setup signs in */
+	curl_easy_setopt(client->curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(client->curl, CURLOPT_PROXY, "");
+	curl_easy_setopt(client->curl, CURLOPT_CONNECTTIMEOUT_MS, 10000L);
+	curl_easy_setopt(client->curl, CURLOPT_USERAGENT, "axctl");
+	if (client->ca_file != NULL)
+		curl_easy_setopt(client->curl, CURLOPT_CAINFO, client->ca_file);
+	ax_buf_done(&url);
+}
+
+/* Of several servers the first that is ready, else the first that answers at all, as it will say what is wrong. When
+ * none does, the one that was called stays. */
+static void choose_server(struct ax_client *client)
+{
+	const char *chosen = NULL;
+	for (int i = 0; i < client->n_servers; i++) {
+		long status = 0;
+		client->server = client->servers[i];
+		prepare(client, "GET", "/readyz", NULL);
+		curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS, READY_MS);
+		/* when a connection that was used before breaks, libcurl sends the next call once more */
+		curl_easy_setopt(client->curl, CURLOPT_FORBID_REUSE, 1L);
+		curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, drop_body);
+		if (curl_easy_perform(client->curl) != CURLE_OK)
+			continue;
+		curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &status);
+		if (status == 200)
+			return;
+		if (chosen == NULL)
+			chosen = client->server;
+	}
+	client->server = chosen != NULL ? chosen : client->servers[0];
+}
+
 int ax_client_open(struct ax_client *client, struct ax_arena *arena, const struct ax_args *args, bool with_token)
 {
 	int code = find_server(client, arena, args, with_token);
+	if (code == AX_EXIT_OK)
+		code = read_servers(client, arena, client->server);
+	if (code == AX_EXIT_OK)
+		code = read_ca(client, args);
 	if (code != AX_EXIT_OK)
 		return code;
-	size_t len = strlen(client->server);
-	while (len > 0 && client->server[len - 1] == '/')
-		len--;
-	client->server = ax_strndup(arena, client->server, len);
-	if (strncmp(client->server, "http://", 7) != 0 && strncmp(client->server, "https://", 8) != 0)
-		return ax_ctl_fail(AX_EXIT_USAGE, "--server",
-			"\"%s\" is no address; write http://HOST:PORT or https://HOST", client->server);
 	if (client->token != NULL && strpbrk(client->token, "\r\n") != NULL)
 		return ax_ctl_fail(AX_EXIT_USAGE, "--token", "a token is one line");
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	client->curl = curl_easy_init();
 	AX_ASSERT(client->curl != NULL);
+	if (client->n_servers > 1)
+		choose_server(client);
 	return AX_EXIT_OK;
 }
 
@@ -145,25 +231,6 @@ static struct curl_slist *headers_of(const struct ax_client *client, bool has_bo
 	list = curl_slist_append(list, "Expect:");
 	ax_buf_done(&line);
 	return list;
-}
-
-/* What every transfer has in common. The easy handle keeps its connection over resets. */
-static void prepare(struct ax_client *client, const char *method, const char *path, struct curl_slist *headers)
-{
-	struct ax_buf url;
-	ax_buf_init(&url, 1 << 20);
-	ax_buf_printf(&url, "%s/api/v1%s", client->server, path);
-	curl_easy_reset(client->curl);
-	curl_easy_setopt(client->curl, CURLOPT_URL, url.data);
-	curl_easy_setopt(client->curl, CURLOPT_CUSTOMREQUEST, method);
-	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
-	curl_easy_setopt(client->curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(client->curl, CURLOPT_COOKIEFILE, ""); /* kept for this run of the program: setup signs in */
-	curl_easy_setopt(client->curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(client->curl, CURLOPT_PROXY, "");
-	curl_easy_setopt(client->curl, CURLOPT_CONNECTTIMEOUT_MS, 10000L);
-	curl_easy_setopt(client->curl, CURLOPT_USERAGENT, "axctl");
-	ax_buf_done(&url);
 }
 
 int ax_client_exit(long http_status)
@@ -262,31 +329,55 @@ static int take_answer(struct ax_client *client, const struct ax_buf *answer, js
 	return AX_EXIT_OK;
 }
 
+/* The path of an API call, under its root. */
+static void prepare_call(struct ax_client *client, const char *method, const char *path, struct curl_slist *headers)
+{
+	struct ax_buf full;
+	ax_buf_init(&full, 1 << 20);
+	ax_buf_printf(&full, "/api/v1%s", path);
+	prepare(client, method, full.data, headers);
+	ax_buf_done(&full);
+}
+
+static CURLcode transfer(struct ax_client *client, const char *method, const char *path, const char *text,
+	struct curl_slist *headers, struct ax_buf *answer)
+{
+	prepare_call(client, method, path, headers);
+	curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS, 60000L);
+	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, answer);
+	if (text != NULL || strcmp(method, "POST") == 0) {
+		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, text != NULL ? text : "");
+		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE, text != NULL ? (long)strlen(text) : 0L);
+	}
+	return curl_easy_perform(client->curl);
+}
+
 int ax_client_call(struct ax_client *client, const char *method, const char *path, json_t *body, json_t **ret)
 {
 	char *text = body != NULL ? json_dumps(body, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-	bool has_body = body != NULL;
-	json_decref(body);
-	AX_ASSERT(!has_body || text != NULL);
+	AX_ASSERT(body == NULL || text != NULL);
 	struct ax_buf answer;
 	ax_buf_init(&answer, MAX_ANSWER_BYTES);
-	struct curl_slist *headers = headers_of(client, has_body, "Accept: application/json, application/problem+json");
-	prepare(client, method, path, headers);
-	curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS, 60000L);
-	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_body);
-	curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, &answer);
-	if (has_body || strcmp(method, "POST") == 0) {
-		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, has_body ? text : "");
-		curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE, has_body ? (long)strlen(text) : 0L);
+	struct curl_slist *headers =
+		headers_of(client, body != NULL, "Accept: application/json, application/problem+json");
+	json_decref(body);
+	CURLcode rc = transfer(client, method, path, text, headers, &answer);
+	/* a server that is gone may have done what it was asked to: another one is only asked to look, or when the
+	 * first one never heard of it */
+	bool again = rc == CURLE_COULDNT_CONNECT || (rc != CURLE_OK && strcmp(method, "GET") == 0);
+	if (again && client->n_servers > 1) {
+		choose_server(client);
+		ax_buf_clear(&answer);
+		rc = transfer(client, method, path, text, headers, &answer);
 	}
-	CURLcode rc = curl_easy_perform(client->curl);
 	client->idempotency_key = NULL;
 	int code;
 	if (rc == CURLE_OK)
 		code = take_answer(client, &answer, ret);
 	else
-		code = ax_ctl_fail(
-			AX_EXIT_NO_SERVER, "", "cannot reach %s: %s", client->server, curl_easy_strerror(rc));
+		code = ax_ctl_fail(AX_EXIT_NO_SERVER, "", "cannot reach %s: %s%s", client->server,
+			curl_easy_strerror(rc), client->n_servers > 1 ? ", and the others do not answer either" : "");
 	curl_slist_free_all(headers);
 	ax_buf_done(&answer);
 	free(text);
@@ -356,7 +447,7 @@ int ax_client_stream(struct ax_client *client, const char *path, struct ax_clien
 	struct stream stream = { .client = client, .events = events };
 	ax_sse_init(&stream.sse, MAX_EVENT_BYTES);
 	struct curl_slist *headers = headers_of(client, false, "Accept: text/event-stream");
-	prepare(client, "GET", path, headers);
+	prepare_call(client, "GET", path, headers);
 	/* The server sends a comment every 15 s: a stream that is silent for a minute is dead. */
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, 60L);

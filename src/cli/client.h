@@ -9,9 +9,14 @@
 #include "base/arena.h"
 #include "cli/args.h"
 
+enum { AX_CLIENT_SERVERS_MAX = 16 };
+
 struct ax_client {
 	CURL *curl;
-	const char *server;          /* "http://host:port", without a slash at the end */
+	const char *servers[AX_CLIENT_SERVERS_MAX]; /* "http://host:port", without a slash at the end */
+	int n_servers;
+	const char *server;          /* the one that is called */
+	const char *ca_file;         /* who is trusted over TLS; NULL: whom the system trusts */
 	const char *token;           /* NULL: none */
 	const char *idempotency_key; /* for the next call, or NULL */
 	const char *csrf;            /* of a session that a cookie carries, or NULL */
@@ -19,7 +24,8 @@ struct ax_client {
 };
 
 /* Where the server is and who we are: --server, --token, --token-file; else AX_SERVER, AX_TOKEN; else, when neither
- * server nor token is given, dev.json in the folder AX_STATE. `with_token` false: a call that needs none. */
+ * server nor token is given, dev.json in the folder AX_STATE. `with_token` false: a call that needs none. Of several
+ * servers the first that is ready is called, and another one when it is gone. */
 int ax_client_open(struct ax_client *client, struct ax_arena *arena, const struct ax_args *args, bool with_token);
 void ax_client_close(struct ax_client *client);
 

@@ -9,7 +9,8 @@
 #include "version.h"
 
 const struct ax_opt ax_common_opts[] = {
-	{ "server", NULL, "URL", "the server's address (AX_SERVER)" },
+	{ "server", NULL, "URL[,URL]", "the server's address; of several the first that is ready (AX_SERVER)" },
+	{ "ca", NULL, "F", "certificates to trust instead of the system's, PEM (AX_CA)" },
 	{ "token", NULL, "T", "API token (AX_TOKEN)" },
 	{ "token-file", NULL, "F", "file that holds the token" },
 	{ "json", NULL, NULL, "print JSON" },

@@ -1,6 +1,7 @@
 """A server that answers what a test tells it to, and remembers what it was asked."""
 
 import json
+import ssl
 import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,8 +28,10 @@ class FakeServer:
     """on("GET", "/tasks", answer): answer is a body, (status, body[, headers]), or a function of the request that
     returns one of these; a function may also be a generator of bytes, sent as they come (event streams)."""
 
-    def __init__(self):
+    def __init__(self, certificate=None):
+        """`certificate`: PEM with its key, to speak TLS with."""
         self.routes, self.requests, self.lock = {}, [], threading.Lock()
+        self.ready = True
         fake = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -44,7 +47,11 @@ class FakeServer:
 
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
+        self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self.http.server_address[1]}"
+        if certificate:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.load_cert_chain(certificate)
+            self.http.socket = tls.wrap_socket(self.http.socket, server_side=True)
         self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02})
         self.thread.start()
 
@@ -59,6 +66,8 @@ class FakeServer:
     def handle(self, http):
         url = urllib.parse.urlsplit(http.path)
         body = http.rfile.read(int(http.headers.get("Content-Length") or 0))
+        if url.path == "/readyz":
+            return self.answer(http, 200 if self.ready else 503, {})
         assert url.path.startswith("/api/v1"), url.path
         request = Request(http.command, url.path[len("/api/v1"):], dict(urllib.parse.parse_qsl(url.query)),
                           http.headers, body)
@@ -70,10 +79,12 @@ class FakeServer:
             answer = answer(request)
         if hasattr(answer, "__next__"):
             return self.stream(http, answer)
-        status, body, headers = (answer + ({},))[:3] if isinstance(answer, tuple) else (200, answer, {})
+        self.answer(http, *(answer if isinstance(answer, tuple) else (200, answer)))
+
+    def answer(self, http, status, body, headers=()):
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         http.send_response(status)
-        for name, value in {"Content-Type": "application/json", **headers, "Content-Length": str(len(data))}.items():
+        for name, value in {"Content-Type": "application/json", **dict(headers), "Content-Length": str(len(data))}.items():
             http.send_header(name, value)
         http.end_headers()
         http.wfile.write(data)

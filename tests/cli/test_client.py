@@ -2,10 +2,11 @@
 
 import json
 import socket
+import subprocess
 
 import pytest
 
-from fake_server import problem
+from fake_server import FakeServer, problem
 
 EMPTY = {"items": [], "next": None}
 
@@ -37,10 +38,75 @@ def test_no_server_named(axctl):
 
 
 def test_nobody_answers(axctl):
+    assert "cannot reach" in axctl("task", "list", "--server", nobody(), code=3, server=False).err
+
+
+@pytest.fixture
+def other():
+    fake = FakeServer()
+    yield fake
+    fake.close()
+
+
+def nobody():
+    """An address that nobody listens at."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
-        err = axctl("task", "list", "--server", f"http://127.0.0.1:{s.getsockname()[1]}", code=3, server=False).err
-    assert "cannot reach" in err
+        return f"http://127.0.0.1:{s.getsockname()[1]}"
+
+
+def test_of_several_servers_the_first_that_is_ready(server, other, axctl):
+    for fake in (server, other):
+        fake.on("GET", "/groups", EMPTY)
+        fake.on("POST", "/groups", {"name": "ops"})
+    both = f"{nobody()},{server.url}/,{other.url}"
+    axctl("group", "list", "--server", both, server=False)
+    assert (len(server.requests), len(other.requests)) == (1, 0)
+    server.ready = False
+    axctl("group", "list", env={"AX_SERVER": both})
+    assert (len(server.requests), len(other.requests)) == (1, 1)
+    other.ready = False  # the first that answers at all says what is wrong
+    server.on("GET", "/groups", problem(503, "unavailable", "The database is away."))
+    assert "The database is away." in axctl("group", "list", env={"AX_SERVER": both}, code=3).err
+    assert "cannot reach" in axctl("group", "list", env={"AX_SERVER": f"{nobody()},{nobody()}"}, code=3).err
+    assert "no address" in axctl("group", "list", env={"AX_SERVER": f"{server.url},example.org"}, code=2).err
+
+
+def test_a_server_that_goes_away_is_replaced_and_no_change_sent_twice(server, other, axctl):
+    both = {"AX_SERVER": f"{server.url},{other.url}"}
+
+    def vanish(request):
+        server.ready = False
+        raise ConnectionAbortedError
+
+    for fake in (server, other):
+        fake.on("GET", "/groups", EMPTY)
+    server.on("GET", "/groups", vanish)
+    axctl("group", "list", env=both)
+    assert len(other.requests) == 1
+    server.ready = True
+    server.on("POST", "/groups", vanish)
+    assert "cannot reach" in axctl("group", "create", "ops", env=both, code=3).err
+    assert [request.method for request in server.requests] == ["GET", "POST"] and len(other.requests) == 1
+
+
+def test_a_private_authority(axctl, tmp_path):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                    "-subj", "/CN=ours", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "ca.pem"],
+                   cwd=tmp_path, check=True, capture_output=True)
+    both = tmp_path / "both.pem"
+    both.write_text((tmp_path / "ca.pem").read_text() + (tmp_path / "key.pem").read_text())
+    ours = FakeServer(certificate=both)
+    try:
+        ours.on("GET", "/groups", EMPTY)
+        assert "certificate" in axctl("group", "list", "--server", ours.url, code=3, server=False).err
+        axctl("group", "list", "--server", ours.url, "--ca", tmp_path / "ca.pem", server=False)
+        axctl("group", "list", "--server", ours.url, env={"AX_CA": str(tmp_path / "ca.pem")})
+    finally:
+        ours.close()
+    missing = axctl("group", "list", "--server", ours.url, "--ca", tmp_path / "none", code=2, server=False).err
+    assert "--ca" in missing and "No such file" in missing
+    assert "no certificate" in axctl("group", "list", "--server", ours.url, "--ca", tmp_path / "key.pem", code=2, server=False).err
 
 
 @pytest.mark.parametrize("status, code, exit_code", [
