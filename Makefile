@@ -85,6 +85,12 @@ build/%/build.ninja:
 	@mkdir -p build; CC=$(or $(CC_$*),clang) meson setup build/$* $(OPTIONS_$*) >build/setup-$*.log 2>&1 || \
 		{ cat build/setup-$*.log; rm -rf build/$*; exit 1; }
 
+# What is built with the console's pages needs them there.
+build/gcc/build.ninja build/release/build.ninja: | console/dist/index.html
+
+console/dist/index.html:
+	@tools/console
+
 setup:
 	@tools/setup run
 

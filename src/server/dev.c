@@ -184,15 +184,30 @@ static enum ax_status keep_setup_token(struct ax_server *server, const struct fi
 
 /* --- what people see ---------------------------------------------------------------------------------------------- */
 
+/* An address that a browser can open: who listens on all of them (0.0.0.0, ::) is reached by the machine's name. */
+static void find_origin(const struct ax_server *server, char *ret, size_t size)
+{
+	const char *address = server->config.address;
+	char host[256] = "";
+	bool all = strspn(address, "0.:") == strlen(address);
+	if (all && gethostname(host, sizeof host - 1) == 0 && host[0] != '\0')
+		snprintf(ret, size, "%s://%s:%d", server->config.tls_cert[0] != '\0' ? "https" : "http", host,
+			server->port);
+	else
+		snprintf(ret, size, "%s", server->origin);
+}
+
 static void print_welcome(struct ax_server *server, const struct first_steps *f)
 {
+	char origin[400];
+	find_origin(server, origin, sizeof origin);
 	printf("AX listens on %s\n", server->origin);
 	if (f->setup)
 		printf("No administrator yet. Open this link within 15 minutes to make one:\n  %s/#/setup?token=%s\n"
 		       "or: axctl --server %s setup --token-file %s/" SETUP_TOKEN " --user NAME\n",
-			server->origin, f->link, server->origin, server->config.state_dir);
+			origin, f->link, origin, server->config.state_dir);
 	else if (f->link[0] != '\0')
-		printf("Console, signed in (one use, 15 minutes):\n  %s/#/signin?once=%s\n", server->origin, f->link);
+		printf("Console, signed in (one use, 15 minutes):\n  %s/#/signin?once=%s\n", origin, f->link);
 	fflush(stdout);
 }
 

@@ -27,13 +27,22 @@ static void use_key(struct ax_seal *seal)
 	seal->on = true;
 }
 
+/* A file of root's that the server's group may read is one that somebody gave it, as systemd does its credentials. */
+static bool is_open(const struct stat *file)
+{
+	mode_t others = S_IRWXG | S_IRWXO;
+	if (file->st_uid == 0)
+		others &= ~(mode_t)S_IRGRP;
+	return (file->st_mode & others) != 0;
+}
+
 /* 64 hexadecimal digits, and nobody else may read them. */
 static enum ax_status read_key(struct ax_seal *seal, int fd, const char *path, struct ax_err *err)
 {
 	char text[HEX_SIZE + 1] = "";
 	struct stat file;
 	size_t len;
-	if (fstat(fd, &file) != 0 || (file.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+	if (fstat(fd, &file) != 0 || is_open(&file))
 		return refuse(path, "must be readable by its owner alone (chmod 600)", err);
 	ssize_t n = read(fd, text, sizeof text - 1);
 	bool whole = n >= HEX_SIZE - 1 && (text[HEX_SIZE - 1] == '\0' || text[HEX_SIZE - 1] == '\n');

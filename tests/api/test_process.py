@@ -255,6 +255,14 @@ def test_overload_is_refused_and_passes(start_server):
     assert admin.get("/api/v1/session").status == 200
 
 
+def test_a_link_that_can_be_opened(start_server):
+    """Nobody can open http://0.0.0.0."""
+    server = start_server("--listen", "0.0.0.0:0", "--insecure-http")
+    said = server.out.read_text()
+    here = f"http://{socket.gethostname()}:{server.port}"
+    assert f"  {here}/#/setup?token=" in said and f"axctl --server {here} setup" in said
+
+
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
 def test_tls(start_server, tmp_path):
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"

@@ -239,6 +239,15 @@ def test_mutants_match():
     assert not found, "\n".join(found)
 
 
+# ---- a fresh clone
+
+def test_what_takes_the_console_in_builds_it_first(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for goal in ("build/gcc/build.ninja", "build/release/build.ninja"):
+        steps = subprocess.run(["make", "-n", goal], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        assert -1 < steps.find("tools/console") < steps.find("meson setup"), steps
+
+
 # ---- packaging
 
 def test_samples_name_settings_that_there_are():
