@@ -71,7 +71,7 @@ def test_newer_database(start_server):
     assert table, "no table of migrations"
     columns = [row[1] for row in database.execute(f"PRAGMA table_info({table[0]})")]
     row = list(database.execute(f"SELECT * FROM {table[0]} ORDER BY 1 DESC LIMIT 1").fetchone())
-    row[0] = 9999
+    row[0] = row[columns.index("oldest")] = 9999
     database.execute(f"INSERT INTO {table[0]} VALUES ({','.join('?' * len(columns))})", row)
     database.commit()
     database.close()

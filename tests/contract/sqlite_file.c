@@ -275,13 +275,18 @@ static void alter(const struct fixture *f, const char *sql)
 static void test_schema_versions(void **state)
 {
 	struct fixture *f = *state;
-	char numbers[64];
+	char numbers[128];
 	fixture_open_sqlite(f);
 	fixture_close(f);
-	alter(f, "INSERT INTO ax_migration VALUES (99, 'later', 'x', 0)");
+	snprintf(numbers, sizeof(numbers), "INSERT INTO ax_migration VALUES (98, 'expands', 'x', 0, %d)",
+		ax_sqlite_migrations_n);
+	alter(f, numbers); /* one that we can go on with */
+	fixture_open_sqlite(f);
+	fixture_close(f);
+	alter(f, "INSERT INTO ax_migration VALUES (99, 'later', 'x', 0, 98)");
 	snprintf(numbers, sizeof(numbers), "schema version 99, this program knows version %d", ax_sqlite_migrations_n);
 	expect_refusal(f->path, AX_CONFLICT, numbers);
-	alter(f, "DELETE FROM ax_migration WHERE number = 99");
+	alter(f, "DELETE FROM ax_migration WHERE number >= 98");
 	fixture_open_sqlite(f);
 	fixture_close(f);
 	alter(f, "UPDATE ax_migration SET hash = 'y' WHERE number = 1");
@@ -293,15 +298,16 @@ static void test_migrations_are_applied_once(void **state)
 	struct fixture *f = *state;
 	struct ax_err err;
 	static const struct ax_migration steps[] = {
-		{ 1, "one", "h1", "CREATE TABLE step (n); INSERT INTO step VALUES (1)" },
-		{ 2, "two", "h2", "INSERT INTO step VALUES (2)" },
-		{ 3, "bad", "h3", "INSERT INTO step VALUES (3); INSERT INTO nowhere VALUES (3)" },
+		{ 1, 1, "one", "h1", "CREATE TABLE step (n); INSERT INTO step VALUES (1)" },
+		{ 2, 1, "two", "h2", "INSERT INTO step VALUES (2)" },
+		{ 3, 3, "bad", "h3", "INSERT INTO step VALUES (3); INSERT INTO nowhere VALUES (3)" },
 	};
 	struct ax_sqlite_conn conn = { .path = f->path };
 	assert_int_equal(sqlite3_open(f->path, &conn.db), SQLITE_OK);
 	assert_int_equal(ax_sqlite_migrate(&conn, steps, 1, &err), AX_OK);
 	assert_int_equal(ax_sqlite_migrate(&conn, steps, 2, &err), AX_OK);
 	assert_int_equal(ax_sqlite_migrate(&conn, steps, 2, &err), AX_OK);
+	assert_int_equal(ax_sqlite_migrate(&conn, steps, 1, &err), AX_OK); /* the second one only expands */
 	assert_int_equal(ax_sqlite_migrate(&conn, steps, 3, &err), AX_BROKEN);
 	sqlite3_stmt *stmt;
 	sqlite3_prepare_v2(conn.db,

@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from ax_world import FAKETIME, ApiError, Clock, fill, now_ms, wait_for
+from ax_world import AX_SERVER, AX_SERVER_LATER, AX_SERVER_NEXT, FAKETIME, ApiError, Clock, fill, now_ms, wait_for
 
 MIB = 1024 * 1024
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a file system of its own needs root")
@@ -137,9 +137,28 @@ def test_a_store_of_a_newer_program(world):
     server = world.server()
     server.term()
     with sqlite3.connect(server.store) as store:
-        store.execute("INSERT INTO ax_migration (number, name, hash, time) VALUES (9999, 'future', 'x', 0)")
+        store.execute("INSERT INTO ax_migration (number, name, hash, time, oldest) VALUES (9999, 'future', 'x', 0, 9999)")
     store.close()
     refuse_to_start(server, "9999", "newer program")
+
+
+def test_a_store_that_a_newer_program_expanded(world):
+    """Going back needs no backup until a release takes something away."""
+    server = world.server()
+    server.term()
+    server.args[0] = AX_SERVER_NEXT
+    server.start()
+    server.task("made-by-the-next", script="true")
+    assert server.term() == 0
+    server.args[0] = AX_SERVER
+    server.start()
+    assert [task["task_name"] for task in server.items("/tasks")] == ["made-by-the-next"]
+    assert server.term() == 0
+    server.args[0] = AX_SERVER_LATER
+    server.start()
+    assert server.term() == 0
+    server.args[0] = AX_SERVER
+    refuse_to_start(server, "schema version 4", "newer program")
 
 
 def test_a_store_of_another_program(world):

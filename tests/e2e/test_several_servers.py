@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from ax_world import AX_CHECK, ApiError, Worker, call, now_ms, wait_for
+from ax_world import AX_CHECK, AX_SERVER, AX_SERVER_LATER, AX_SERVER_NEXT, ApiError, Worker, call, now_ms, wait_for
 from mariadb import PASSWORD, USER, Failed, MariaDB
 
 TASKS = 10
@@ -145,6 +145,47 @@ def test_rolling_restart(servers):
         server.start(60)
         s.wait_fires(1)
     assert s.latest(since) <= 3000
+    said = s.settle()
+    assert said["missed"] == 0 and said["coalesced"] == 0
+
+
+def become(server, program):
+    assert server.term() == 0
+    server.args[0] = program
+    server.start(60)
+
+
+def comes_back(s, server):
+    """It dies, is started again, and works beside the other one."""
+    server.kill()
+    server.start(60)
+    wait_for(lambda: metric(server, "ax_fires_total") > 0, 30)
+    s.wait_fires(1)
+
+
+def test_rolling_upgrade(servers):
+    """To a release that expands the schema, then to one that has no room for the first one any more."""
+    s = servers(2)
+    s.worker()
+    s.make_tasks()
+    s.wait_fires(2)
+    since = now_ms()
+    one, two = s.all
+    become(one, AX_SERVER_NEXT)
+    assert s.rows("SELECT number, oldest FROM ax_migration ORDER BY number") == [[1, 1], [2, 1]]
+    comes_back(s, two)
+    become(two, AX_SERVER_NEXT)
+    become(one, AX_SERVER_LATER)
+    comes_back(s, two)
+    become(two, AX_SERVER_LATER)
+    s.wait_fires(1)
+    assert s.latest(since) <= 3000
+
+    assert one.term() == 0
+    one.args[0] = AX_SERVER
+    one.spawn()
+    assert one.process.wait(30) == 1
+    assert "schema version 3, this program knows version 1; use the newer program" in one.log()
     said = s.settle()
     assert said["missed"] == 0 and said["coalesced"] == 0
 

@@ -19,7 +19,7 @@ from mariadb import Failed, MariaDB  # noqa: E402
 
 # What the programs make before they apply the migrations.
 APPLIED = ("CREATE TABLE IF NOT EXISTS ax_migration (number BIGINT NOT NULL PRIMARY KEY, name VARCHAR(255) NOT NULL,"
-           " hash VARCHAR(64) NOT NULL, time BIGINT NOT NULL);\n")
+           " hash VARCHAR(64) NOT NULL, time BIGINT NOT NULL, oldest BIGINT NOT NULL);\n")
 CHUNK = 200_000  # rows of one INSERT
 
 

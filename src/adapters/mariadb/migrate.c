@@ -25,11 +25,18 @@ static bool ask_number(MYSQL *mysql, const char *question, int64_t *ret)
 	return done;
 }
 
+/* What is no number is from a future that we do not know. */
+static int64_t read_number(const char *text)
+{
+	int64_t number;
+	return ax_parse_i64(text, strlen(text), 1, INT32_MAX, &number) ? number : INT32_MAX;
+}
+
 /* Compares all that was applied with ours; the number of the last. */
 static enum ax_status compare(const char *where, MYSQL *mysql, const struct ax_migration *migrations, int n,
 	int *ret_number, struct ax_err *err)
 {
-	static const char question[] = "SELECT number, hash FROM ax_migration ORDER BY number";
+	static const char question[] = "SELECT number, oldest, hash FROM ax_migration ORDER BY number";
 	if (mysql_real_query(mysql, question, strlen(question)) != 0)
 		return fail(mysql, err);
 	MYSQL_RES *result = mysql_store_result(mysql);
@@ -38,9 +45,11 @@ static enum ax_status compare(const char *where, MYSQL *mysql, const struct ax_m
 	enum ax_status status = AX_OK;
 	int64_t number = 0;
 	for (MYSQL_ROW row; status == AX_OK && (row = mysql_fetch_row(result)) != NULL;) {
-		if (!ax_parse_i64(row[0], strlen(row[0]), 1, INT32_MAX, &number))
-			number = INT32_MAX;
-		status = ax_migration_compare(where, (int)number, row[1], migrations, n, err);
+		number = read_number(row[0]);
+		const struct ax_applied applied = {
+			.number = (int)number, .oldest = (int)read_number(row[1]), .hash = row[2]
+		};
+		status = ax_migration_compare(where, &applied, migrations, n, err);
 	}
 	mysql_free_result(result);
 	if (status == AX_OK)
@@ -91,8 +100,9 @@ static bool apply(MYSQL *mysql, const struct ax_migration *migration)
 {
 	char record[512];
 	snprintf(record, sizeof(record),
-		"INSERT INTO ax_migration (number, name, hash, time) VALUES (%d, '%s', '%s', " AX_MARIADB_NOW ")",
-		migration->number, migration->name, migration->hash);
+		"INSERT INTO ax_migration (number, name, hash, time, oldest) VALUES (%d, '%s', '%s', " AX_MARIADB_NOW
+		", %d)",
+		migration->number, migration->name, migration->hash, migration->oldest);
 	return do_all(mysql, migration->sql) && ax_mariadb_do(mysql, record);
 }
 
@@ -113,7 +123,8 @@ static enum ax_status apply_new(
 	if (!ax_mariadb_do(mysql,
 		    "CREATE TABLE IF NOT EXISTS ax_migration (number INT NOT NULL PRIMARY KEY, name VARCHAR(255) NOT "
 		    "NULL,"
-		    " hash VARCHAR(64) NOT NULL, time BIGINT NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
+		    " hash VARCHAR(64) NOT NULL, time BIGINT NOT NULL, oldest INT NOT NULL) ENGINE=InnoDB DEFAULT "
+		    "CHARSET=utf8mb4"
 		    " COLLATE=utf8mb4_bin"))
 		return fail(mysql, err);
 	enum ax_status status = compare(where, mysql, migrations, n, &applied, err);

@@ -7,14 +7,21 @@
 
 struct ax_migration {
 	int number;
+	int oldest; /* programs that know this migration go on with the schema as it is after this one */
 	const char *name;
 	const char *hash; /* SHA-256, hex */
 	const char *sql;
 };
 
-/* Compares a migration that was applied to the database `where` with ours of the same number: AX_CONFLICT when a newer
- * program applied it, or another form of it was. */
-enum ax_status ax_migration_compare(const char *where, int number, const char *hash,
+/* A migration that was applied to a database. */
+struct ax_applied {
+	int number, oldest;
+	const char *hash;
+};
+
+/* Compares it with ours of the same number. AX_CONFLICT when another form of it was applied to `where`, or when a newer
+ * program applied one that we cannot go on with. */
+enum ax_status ax_migration_compare(const char *where, const struct ax_applied *applied,
 	const struct ax_migration *migrations, int n, struct ax_err *err);
 
 #endif
