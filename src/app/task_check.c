@@ -193,8 +193,11 @@ enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, 
 
 enum ax_status ax_trigger_check(struct ax_ctx *ctx, int64_t run_at, const char *params, struct ax_err *err)
 {
-	if (run_at > ax_now_ms(ctx->clock) + TEN_YEARS_MS)
-		return ax_fail(err, AX_INVALID, "run_at", "the due instant is at most ten years ahead");
+	int64_t now = ax_now_ms(ctx->clock);
+	/* so that seconds taken for milliseconds do not run at once */
+	if (run_at != 0 && (run_at > now + TEN_YEARS_MS || run_at < now - TEN_YEARS_MS))
+		return ax_fail(err, AX_INVALID, "run_at",
+			"the due instant is at most ten years away, in milliseconds since 1970 (UTC)");
 	if (strlen(params) > AX_PARAM_MAX)
 		return ax_fail(err, AX_TOO_LARGE, "params", "the parameters have %zu bytes; %d are allowed",
 			strlen(params), AX_PARAM_MAX);

@@ -41,13 +41,16 @@ void ax_report_run_line(struct ax_ctl *ctl, const json_t *run)
 {
 	struct ax_arena *arena = &ctl->arena;
 	const char *reason = ax_json_text(arena, run, "reason"), *message = ax_json_text(arena, run, "result_msg");
-	const char *waiting = ax_json_text(arena, run, "waiting_for");
+	const char *waiting = ax_json_text(arena, run, "waiting_for"), *cancel = ax_json_text(arena, run, "cancel");
+	bool lives = !json_is_integer(json_object_get(run, "end_time"));
 	struct ax_buf line;
 	ax_buf_init(&line, 65536);
 	const char *text = ax_sprintf(arena, "run %s of %s/%s: %s", ax_json_text(arena, run, "gid"),
 		ax_json_text(arena, run, "group_key"), ax_json_text(arena, run, "task_name"),
 		ax_json_text(arena, run, "status"));
-	if (*reason != '\0')
+	if (lives && *cancel != '\0')
+		text = ax_sprintf(arena, "%s (cancel %s)", text, cancel);
+	else if (*reason != '\0')
 		text = ax_sprintf(arena, "%s (%s)", text, reason);
 	else if (*waiting != '\0')
 		text = ax_sprintf(arena, "%s (for %s)", text, waiting);

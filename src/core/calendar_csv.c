@@ -9,6 +9,13 @@ enum { CSV_MAX = AX_CALENDAR_DAYS_MAX * (AX_CALENDAR_LABEL_MAX * 2 + 32) };
 
 static const char heading[] = "date,kind,label\n";
 
+/* With or without labels. */
+static bool is_heading(const char *s, size_t len)
+{
+	size_t all = strlen("date,kind,label"), short_one = strlen("date,kind");
+	return (len == all || len == short_one) && memcmp(s, heading, len) == 0;
+}
+
 /* Splits a line at its commas; quotes may stand around a field. Returns how many fields there are, -1 when the quotes
  * are wrong or there are more than `max`. */
 static int split(struct ax_arena *arena, const char *s, const char *end, const char **fields, int max)
@@ -85,11 +92,9 @@ enum ax_status ax_calendar_read_csv(
 		const char *next = newline != NULL ? newline + 1 : end;
 		if (stop > s && stop[-1] == '\r')
 			stop--;
-		bool is_heading = line == 1 && (size_t)(stop - s) == strlen(heading) - 1 &&
-			memcmp(s, heading, strlen(heading) - 1) == 0;
 		if (memchr(s, '\0', (size_t)(stop - s)) != NULL)
 			status = ax_fail(err, AX_INVALID, "text", "line %d: this is no text", line);
-		else if (stop > s && !is_heading)
+		else if (stop > s && !(line == 1 && is_heading(s, (size_t)(stop - s))))
 			status = read_line(&draft, s, stop, line, err);
 		s = next;
 	}

@@ -75,15 +75,19 @@ enum ax_status ax_post_events(struct ax_call *c, struct ax_err *err)
 	struct ax_event event;
 	struct ax_event_tasks tasks;
 	struct ax_read r;
+	const char *id = NULL;
 	bool existed;
 	ax_call_body(c, &r, err);
 	ax_read_require(&r, "name");
 	ax_read_str(&r, "name", AX_EVENT_NAME_MAX, &sent.event_name);
-	ax_read_str(&r, "event_id", AX_EVENT_ID_MAX, &sent.event_id);
+	ax_read_str(&r, "event_id", AX_EVENT_ID_MAX, &id);
+	if (id != NULL && *id == '\0')
+		ax_read_fail(&r, "event_id", "an event id has 1 to %d bytes; leave it out for none", AX_EVENT_ID_MAX);
 	ax_read_json(&r, "payload", AX_PARAM_MAX, &sent.payload);
 	enum ax_status status = ax_read_end(&r);
 	if (status != AX_OK)
 		return status;
+	sent.event_id = id != NULL ? id : "";
 	sent.event_key = ax_key_of(sent.event_id, &c->arena);
 	sent.run_key = run_key_of(&sent, &c->arena);
 	status = ax_event_send(c->ctx, &sent, &event, &tasks, &existed, err);

@@ -354,17 +354,20 @@ static enum ax_status read_trigger(
 	struct ax_call *c, json_t *value, const char *path, struct ax_trigger *ret, struct ax_err *err)
 {
 	struct ax_read r;
+	const char *key = NULL;
 	int64_t delay_ms = -1;
 	ax_read_begin(&r, value, path, &c->arena, err);
 	ax_read_json(&r, "params", AX_PARAM_MAX, &ret->params);
 	ax_read_int(&r, "delay_ms", 0, INT64_C(315576000000), &delay_ms);
 	ax_read_int(&r, "run_at", 1, INT64_MAX, &ret->run_at);
-	ax_read_str(&r, "dedup_key", 128, &ret->key);
+	ax_read_str(&r, "dedup_key", 128, &key);
+	if (key != NULL && *key == '\0')
+		ax_read_fail(&r, "dedup_key", "a key has 1 to 128 bytes; leave it out for none");
 	if (delay_ms >= 0 && ret->run_at > 0)
 		ax_read_fail(&r, "delay_ms", "give either delay_ms or run_at");
 	if (delay_ms >= 0)
 		ret->run_at = c->now + delay_ms;
-	ret->key = ax_key_of(ret->key, &c->arena);
+	ret->key = ax_key_of(key != NULL ? key : "", &c->arena);
 	return ax_read_end(&r);
 }
 

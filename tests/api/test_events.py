@@ -85,7 +85,7 @@ def test_who_does_not_want_it_is_passed_over_b192(admin, listen, unique):
 
 @pytest.mark.parametrize("body,field", [
     ({}, "name"), ({"name": ""}, "name"), ({"name": "x" * 129}, "name"), ({"name": 7}, "name"),
-    ({"name": "e", "event_id": "x" * 257}, "event_id"),
+    ({"name": "e", "event_id": "x" * 257}, "event_id"), ({"name": "e", "event_id": ""}, "event_id"),
     ({"name": "e", "payload": "x" * 65536}, "payload"), ({"name": "e", "pay": 1}, "pay"),
 ])
 def test_refusals(admin, body, field):

@@ -253,6 +253,7 @@ def test_delay_runs(admin, worker, make_task):
     assert len(long["fire_key"]) == 64
     admin.post(f"/api/v1/runs/{long['gid']}/cancel").ok()
     for body, field in (({"delay_ms": -1}, "delay_ms"), ({"delay_ms": 1, "run_at": 5}, "delay_ms"), ({"dedup_key": "x" * 129}, "dedup_key"),
+                        ({"dedup_key": ""}, "dedup_key"), ({"run_at": 1764451200}, "run_at"), ({"run_at": now + 400 * 86_400_000 * 10}, "run_at"),
                         ({"when": 1}, "when"), ({"run_at": "now"}, "run_at"), ({"params": "x" * 70000}, "params")):
         admin.post(f"/api/v1/tasks/{task['id']}/runs", body).refused(400, "invalid", field)
 

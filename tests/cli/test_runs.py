@@ -164,11 +164,11 @@ def test_log_follow_without_a_stream_asks_again(server, axctl):
 
 
 def test_cancel_retry_rerun(server, axctl):
-    server.on("POST", f"/runs/{GID}/cancel", {**RUN, "cancel": "asked"})
+    server.on("POST", f"/runs/{GID}/cancel", {**RUN, "status": "RUNNING", "reason": "cancelled", "cancel": "asked"})
     server.on("POST", f"/runs/{GID}/retry", problem(409, "conflict", "It is not RETRYING."))
     server.on("POST", f"/runs/{GID}/rerun", (201, {**RUN, "gid": "7", "rerun_of": GID}))
     server.on("GET", "/runs/7", {**FAILED, "gid": "7"})
-    assert GID in axctl("run", "cancel", GID, "--reason", "wrong day").out
+    assert "(cancel asked)" in axctl("run", "cancel", GID, "--reason", "wrong day").out
     assert server.requests[-1].body == {"reason": "wrong day"}
     axctl("run", "retry", GID, code=6)
     assert axctl("run", "rerun", GID, "--json").json["rerun_of"] == GID

@@ -115,7 +115,7 @@ static void test_texts(void **state)
 	assert_string_equal(ax_calendar_text(&arena, &again), text);
 	assert_string_equal(ax_calendar_csv(&arena, &again),
 		"date,kind,label\n2025-09-28,in,\n2025-10-01,out,\"National Day, \"\"golden week\"\"\"\n");
-	struct ax_calendar more = read_csv(0, "2025-10-01,in,work\n2025-12-25,out,\n");
+	struct ax_calendar more = read_csv(0, "date,kind\n2025-10-01,in,work\n2025-12-25,out,\n");
 	struct ax_calendar merged = ax_calendar_merge(&arena, &again, &more);
 	assert_string_equal(ax_calendar_text(&arena, &merged), "2025-09-28 in\n2025-10-01 in work\n2025-12-25 out\n");
 	assert_int_equal(merged.week, 0x41);
