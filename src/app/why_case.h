@@ -57,6 +57,8 @@ void ax_why_waiting(struct ax_why_case *c);
 /* What caused the run of an event or a chain. */
 void ax_why_event(struct ax_why_case *c);
 void ax_why_chain(struct ax_why_case *c);
+/* What became of the newest event up to an instant for a task that listens to it: the answer when it made no run. */
+void ax_why_newest_event(struct ax_why_case *c, int64_t at);
 /* Whom a join waits for: the answer. Where the chain of a BLOCKED run was broken, or who did not come. */
 void ax_why_joining(struct ax_why_case *c);
 void ax_why_blocked(struct ax_why_case *c);

@@ -2,6 +2,7 @@
 
 #include "app/chain.h"
 #include "app/why_case.h"
+#include "core/gid.h"
 #include "core/limits.h"
 
 /* Why a run that an event or another run caused: who, and who is waited for. */
@@ -32,6 +33,47 @@ void ax_why_event(struct ax_why_case *c)
 			AX_SAY(c, "It was caused by the event %s, which is not kept any more.", run->fire_key));
 	else
 		c->status = status;
+}
+
+static const char *passed_over_for(enum ax_event_fate fate)
+{
+	switch (fate) {
+	case AX_EVENT_CONDITION:
+		return "its payload does not meet the task's condition";
+	case AX_EVENT_PAUSED:
+		return "the task was paused";
+	case AX_EVENT_CREATED:
+		return "the task had never been enabled";
+	case AX_EVENT_KNOWN:
+		return "the task had a run of this event before";
+	case AX_EVENT_RUN:
+		break;
+	}
+	return "the task did not listen to it then";
+}
+
+void ax_why_newest_event(struct ax_why_case *c, int64_t at)
+{
+	struct ax_events events;
+	struct ax_event_tasks tasks;
+	struct ax_event_task mine = { 0 };
+	c->status = c->tx->ops->events_page(c->tx, c->task.def.event_name, ax_gid_least(at + 1), 1, &events, c->err);
+	if (c->status != AX_OK || events.n == 0)
+		return;
+	const struct ax_event *event = &events.at[0];
+	c->status = c->tx->ops->event_tasks(c->tx, event->id, &tasks, c->err);
+	for (int i = 0; c->status == AX_OK && i < tasks.n; i++)
+		mine = tasks.at[i].task_id == c->task.id ? tasks.at[i] : mine;
+	const char *said = AX_SAY(c, "The newest event %s%s%s%s up to then, sent at %s by %s,", event->event_name,
+		event->event_id[0] != '\0' ? " (" : "", event->event_id, event->event_id[0] != '\0' ? ")" : "",
+		ax_why_at(c, event->time), event->sent_by);
+	if (mine.fate == AX_EVENT_RUN) {
+		ax_why_add(c, event->time, AX_WHY_OK, "event", AX_SAY(c, "%s made run %" PRId64 ".", said, mine.gid));
+		return;
+	}
+	ax_why_add(c, event->time, AX_WHY_FAIL, "passed_over",
+		AX_SAY(c, "%s made no run: %s.", said, passed_over_for(mine.fate)));
+	ax_why_answer(c);
 }
 
 /* "run 12 of g/a (SUCCESS), run 13 of g/b (SUCCESS)" */

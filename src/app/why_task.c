@@ -207,8 +207,9 @@ static void tell_run(struct look *look, const struct ax_run *run)
 		: run->status == AX_RUN_WAITING ? "waiting"
 						: "ran";
 	ax_why_add(c, run->create_time, skipped || run->kind == AX_KIND_MISS ? AX_WHY_FAIL : AX_WHY_OK, code,
-		AX_SAY(c, "The fire of %s %s run %" PRId64 " (%s)%s.", ax_why_at(c, look->fire),
+		AX_SAY(c, "The fire of %s %s run %" PRId64 " (%s)%s%s.", ax_why_at(c, look->fire),
 			own ? "became" : "is counted on", run->gid, state_of(c, run),
+			run->backfill_id != 0 ? AX_SAY(c, ", made by backfill %" PRId64, run->backfill_id) : "",
 			ax_why_quote(c, run->result_msg)));
 }
 
@@ -234,6 +235,29 @@ static bool stood_for(struct look *look)
 		ax_why_answer(c);
 	}
 	return runs.n > 0;
+}
+
+/* The task's rule did not demand it then; a backfill ran it by the rule of today. */
+static bool backfilled(struct look *look)
+{
+	struct ax_why_case *c = &look->c;
+	struct ax_rule rule;
+	struct ax_runs runs;
+	int64_t fire;
+	bool found = false;
+	if (look->epoch != NULL && look->epoch->enabled)
+		return false;
+	const struct ax_epoch *newest = c->epochs.n > 0 ? &c->epochs.at[c->epochs.n - 1] : NULL;
+	if (newest == NULL || !ax_why_rule(c, newest, &rule) || rule.schedule.kind == AX_SCHEDULE_AFTER ||
+		!ax_rule_last(&rule, 0, look->at + 1, &fire))
+		return false;
+	ax_why_standing_for(c, fire, &runs);
+	for (int i = 0; c->status == AX_OK && i < runs.n; i++)
+		found = found || runs.at[i].backfill_id != 0;
+	if (!found)
+		return false;
+	look->fire = fire;
+	return stood_for(look);
 }
 
 static bool to_come(struct look *look)
@@ -266,8 +290,8 @@ static bool nothing(struct look *look)
 
 static void account(struct look *look)
 {
-	static bool (*const rules[])(
-		struct look *) = { not_there, not_demanded, left_out, none_yet, stood_for, to_come, nothing };
+	static bool (*const rules[])(struct look *) = { backfilled, not_there, not_demanded, left_out, none_yet,
+		stood_for, to_come, nothing };
 	struct ax_why_case *c = &look->c;
 	size_t i = 0;
 	while (c->status == AX_OK && i < AX_COUNT(rules) && !rules[i](look))
@@ -299,6 +323,8 @@ static void newest_run(struct look *look)
 		AX_SAY(c, "The task has no schedule; %s. Up to %s %s.", ax_why_causes(c), ax_why_at(c, look->at),
 			newest));
 	ax_why_answer(c);
+	if (c->task.def.task_type == AX_TASK_EVENT)
+		ax_why_newest_event(c, look->at);
 }
 
 /* What keeps the task from making runs now outranks what became of its last fire, unless that has no trace. */

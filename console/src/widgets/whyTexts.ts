@@ -72,6 +72,7 @@ const zh: Record<string, string> = {
 	one_request: '一次请求，一次运行',
 	overlap: '没有其他运行挡住它',
 	'overlap.fail': '等待同一任务的前一次运行结束',
+	passed_over: '最近的事件没有生成运行',
 	paused: '任务已暂停',
 	quota: '分组配额有余量',
 	'quota.fail': '分组配额已用完',

@@ -2,6 +2,8 @@
 
 #include "world.h"
 
+#include "app/backfill.h"
+#include "app/events.h"
 #include "app/groups.h"
 #include "app/claim.h"
 #include "app/runs.h"
@@ -657,6 +659,70 @@ static void test_tasks_without_a_schedule_and_after(void **state)
 	assert_int_equal(step(&why, "fire", 0)->mark, AX_WHY_OK);
 }
 
+static int64_t send(struct world *w, const char *id, const char *payload)
+{
+	struct ax_event_sent sent = { .event_name = "paid",
+		.event_id = id,
+		.event_key = id,
+		.run_key = id,
+		.payload = payload,
+		.sent_by = "shop" };
+	struct ax_event event;
+	struct ax_event_tasks tasks;
+	bool existed;
+	assert_int_equal(ax_event_send(&w->ctx, &sent, &event, &tasks, &existed, NULL), AX_OK);
+	return tasks.at[0].gid;
+}
+
+static void for_the_dear(struct ax_task_def *def)
+{
+	def->task_type = AX_TASK_EVENT;
+	def->event_name = "paid";
+	def->event_condition = "[{\"field\":\"/total\",\"op\":\"ge\",\"value\":100}]";
+}
+
+static void test_what_became_of_the_newest_event(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "", for_the_dear), begin = w->now;
+	struct ax_why why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "no_schedule");
+	go(w, 1000);
+	int64_t gid = send(w, "o1", "{\"total\":100}"), first = w->now;
+	why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "no_schedule");
+	says(answer(&why), number(w, gid));
+	says(step(&why, "event", 0)->text, "paid (o1)");
+	go(w, 1000);
+	assert_int_equal(send(w, "o2", "{\"total\":99}"), 0);
+	why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "passed_over");
+	says(answer(&why), "paid (o2)");
+	says(answer(&why), "condition");
+	why = why_task(w, id, first); /* as it was before */
+	assert_string_equal(verdict(&why), "no_schedule");
+	assert_true(has(&why, "event"));
+	why = why_task(w, id, begin);
+	assert_false(has(&why, "event") || has(&why, "passed_over"));
+}
+
+static void test_a_backfill_made_a_fire_from_before_the_task(void **state)
+{
+	struct world *w = *state;
+	go(w, INT64_C(86400000));
+	int64_t id = make_task(w, "0 * * * *", NULL);
+	struct ax_backfill_ask ask = { .task_id = id, .from_time = T0, .to_time = T0 + 3600001, .max_live = 5 };
+	struct ax_backfill b;
+	assert_int_equal(ax_backfill_create(&w->ctx, &ask, "ann", &b, NULL), AX_OK);
+	go(w, 1000);
+	struct ax_why why = why_task(w, id, T0 + 3600000 + 60000);
+	assert_string_equal(verdict(&why), "waiting");
+	says(answer(&why), "2026-06-01T01:00:00Z");
+	says(answer(&why), "backfill");
+	why = why_task(w, id, T0 + 2 * 3600000);
+	assert_string_equal(verdict(&why), "before_task");
+}
+
 static void test_no_worker_for_a_task_whose_last_fire_ran(void **state)
 {
 	struct world *w = *state;
@@ -714,6 +780,8 @@ int main(void)
 		T(test_a_task_whose_zone_is_gone),
 		T(test_a_fire_without_a_trace_is_a_fault),
 		T(test_tasks_without_a_schedule_and_after),
+		T(test_what_became_of_the_newest_event),
+		T(test_a_backfill_made_a_fire_from_before_the_task),
 		T(test_no_worker_for_a_task_whose_last_fire_ran),
 		T(test_what_is_not_there),
 	};
