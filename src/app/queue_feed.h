@@ -16,7 +16,7 @@
 
 enum {
 	AX_QUEUE_AHEAD_MS = 600000, /* what is due later is not in the queue */
-	AX_QUEUE_LATE_MS = 3000,    /* what is late by so much is taken from the store, whoever's shard it is */
+	AX_QUEUE_LATE_MS = 1500,    /* what is so late is taken from the store, whoever's shard it is */
 	AX_FEED_PAGE = 2000,        /* rows that one read of a load takes */
 };
 

@@ -25,6 +25,8 @@ struct dispatch_errand {
 	struct ax_err err;
 };
 
+enum { AGAIN_MS = 200 }; /* after an errand that failed */
+
 static void serve(struct ax_server *server);
 
 /* --- ending a poll ------------------------------------------------------------------------------------------------ */
@@ -53,10 +55,21 @@ static void answer(struct ax_parked *p)
 		AX_CRASHPOINT("claim", "after_reply");
 }
 
+/* As the call says that it failed. */
+static void refuse(struct ax_parked *p)
+{
+	struct ax_call *c = p->call;
+	unpark(p);
+	ax_front_answer(c);
+}
+
 static void end_poll(struct ax_parked *p)
 {
 	p->poll.n_orders = p->poll.n_stops = 0;
-	answer(p);
+	if (p->call->failed != AX_OK)
+		refuse(p);
+	else
+		answer(p);
 }
 
 static void poll_gone(struct ax_call *c)
@@ -197,9 +210,7 @@ static void take_back(struct ax_parked *p)
 	if (p->poll.n_orders > 0 && ax_http_is_gone(p->call->req))
 		return_orders(p);
 	if (p->call->failed != AX_OK) {
-		struct ax_call *c = p->call;
-		unpark(p);
-		ax_front_answer(c);
+		refuse(p);
 	} else if (p->poll.status == AX_NOT_FOUND) {
 		fail_poll(p, AX_NOT_FOUND, "worker", "unknown worker: register again");
 	} else if (p->poll.status != AX_OK) {
@@ -211,28 +222,55 @@ static void take_back(struct ax_parked *p)
 	}
 }
 
+static void arm(struct ax_server *server);
+
+/* Nothing was given out, and that may pass: a poll that has time left waits on. */
+static void bear(struct ax_parked *p, enum ax_status status, const struct ax_err *err)
+{
+	struct ax_call *c = p->call;
+	c->failed = status;
+	c->err = *err;
+	if (p->over || (status != AX_BUSY && status != AX_UNAVAILABLE))
+		refuse(p);
+	else
+		p->wanted = true;
+}
+
+static void dispatch_failed(struct dispatch_errand *d, enum ax_status status, const struct ax_err *err)
+{
+	struct ax_server *server = d->server;
+	struct ax_polls *polls = &server->polls;
+	if (!polls->failing) /* said once: it is tried again all the time */
+		ax_log_text(&server->log, AX_LOG_ERROR, "dispatch_failed", "message", err->msg);
+	polls->failing = true;
+	for (int i = 0; i < d->n_parked; i++) {
+		d->parked[i]->busy = false;
+		bear(d->parked[i], status, err);
+	}
+	polls->again_mono_ms = ax_mono_ms(&server->clock.port) + AGAIN_MS;
+	arm(server);
+}
+
 static void dispatch_done(struct ax_errand *errand)
 {
 	struct dispatch_errand *d = (struct dispatch_errand *)errand;
 	struct ax_server *server = d->server;
 	server->polls.running = false;
-	enum ax_status status = d->status != AX_OK ? d->status : errand->commit;
-	const char *msg = d->status != AX_OK ? d->err.msg : errand->commit_err.msg;
-	for (int i = 0; i < d->n_polls && status == AX_OK; i++)
-		d->owner[i]->poll = d->polls[i];
-	if (status != AX_OK)
-		ax_log_text(&server->log, AX_LOG_ERROR, "dispatch_failed", "message", msg);
-	for (int i = 0; i < d->n_parked; i++) {
-		struct ax_parked *p = d->parked[i];
-		p->busy = false;
-		if (status != AX_OK)
-			fail_poll(p, status, "", msg);
-		else
-			take_back(p);
+	if (d->status != AX_OK || errand->commit != AX_OK) {
+		bool own = d->status != AX_OK;
+		dispatch_failed(d, own ? d->status : errand->commit, own ? &d->err : &errand->commit_err);
+	} else {
+		server->polls.failing = false;
+		for (int i = 0; i < d->n_polls; i++)
+			d->owner[i]->poll = d->polls[i];
+		for (int i = 0; i < d->n_parked; i++) {
+			d->parked[i]->busy = false;
+			take_back(d->parked[i]);
+		}
+		serve(server);
 	}
 	ax_arena_done(&d->arena);
 	free(d);
-	serve(server);
 }
 
 static void serve(struct ax_server *server)
@@ -305,8 +343,6 @@ void ax_polls_hints(struct ax_server *server, const struct ax_hints *hints)
 	serve(server);
 }
 
-static void arm(struct ax_server *server);
-
 static void on_timer(uv_timer_t *timer)
 {
 	struct ax_server *server = timer->data;
@@ -321,14 +357,19 @@ static void on_timer(uv_timer_t *timer)
 		else
 			end_poll(p);
 	}
+	if (server->polls.again_mono_ms != 0 && server->polls.again_mono_ms <= now) {
+		server->polls.again_mono_ms = 0;
+		serve(server);
+	}
 	arm(server);
 }
 
-/* For the earliest deadline. */
+/* For the earliest deadline, and for the next try. */
 static void arm(struct ax_server *server)
 {
 	struct ax_polls *polls = &server->polls;
-	int64_t first = INT64_MAX, now = ax_mono_ms(&server->clock.port);
+	int64_t now = ax_mono_ms(&server->clock.port);
+	int64_t first = polls->again_mono_ms != 0 ? polls->again_mono_ms : INT64_MAX;
 	struct ax_parked *p;
 	DL_FOREACH(polls->list, p)
 	{

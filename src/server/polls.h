@@ -2,7 +2,8 @@
 #define AX_SERVER_POLLS_H
 
 /* Parked polls of workers. They wait in the loop thread; a dispatch errand takes those along for which runs may be
- * there, and brings back what they were given after the commit. One such errand is on its way at a time. */
+ * there, and brings back what they were given after the commit. One such errand is on its way at a time. While the
+ * store is away, or others hold its rows, they stay parked: whoever is sent away comes back late. */
 
 #include <uv.h>
 #include "app/dispatch.h"
@@ -25,7 +26,9 @@ struct ax_parked {
 struct ax_polls {
 	struct ax_parked *list;
 	int n;
-	bool running; /* a dispatch errand is on its way */
+	bool running;          /* a dispatch errand is on its way */
+	bool failing;          /* the last one failed */
+	int64_t again_mono_ms; /* when it is tried again; 0 = no need */
 	uv_timer_t timer;
 };
 

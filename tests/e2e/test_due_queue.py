@@ -181,6 +181,20 @@ def test_each_refusal_is_told_once(one):
         wait_for(lambda: leads(it.client), READY_S)
 
 
+def test_what_a_dead_server_took_is_late_by_less_than_3_s(one):
+    """It took what is due, so that nobody sees it for 5 s, and died."""
+    with Redis() as redis:
+        it = one(redis)
+        for _ in range(3):
+            it.fire_on(2)
+            for key in redis.ask("KEYS", "ax:*:due"):
+                for member in redis.ask("ZRANGE", key, 0, -1):
+                    if member.startswith("t"):
+                        redis.ask("ZINCRBY", key, 5000 * 16, member)
+        it.fire_on(3)
+        assert it.end(9) < 3000
+
+
 def test_an_old_copy_comes_back(one):
     with Redis(options=["dbfilename old.rdb"]) as redis:
         it = one(redis)

@@ -351,6 +351,41 @@ def test_b149_one_row_that_is_held_keeps_no_other_task_back(servers):
     s.settle()
 
 
+@contextlib.contextmanager
+def nobody_is_let_in(s):
+    """The database ends the servers' connections and takes no new ones."""
+    with s.mariadb.session(s.database) as session:
+        session.query(f"ALTER USER {USER}@'%' ACCOUNT LOCK")
+        try:
+            for row in session.query(f"SELECT id FROM information_schema.processlist WHERE db = '{s.database}' AND id <> connection_id()"):
+                session.query(f"KILL {row[0]}")
+            wait_for(lambda: all(reasons(server) for server in s.all), 15)
+            yield
+        finally:
+            session.query(f"ALTER USER {USER}@'%' ACCOUNT UNLOCK")
+
+
+def test_a_poll_waits_while_the_database_is_away(servers):
+    """A worker that is sent away comes back late."""
+    s = servers(1)
+    token = s.first.worker_token_file.read_text().strip()
+
+    def say(what, **body):
+        return call(s.first.port, "POST", f"/worker/v1/{what}", {"worker": "by-hand", "incarnation": "0" * 16, **body},
+                    {"Authorization": f"Bearer {token}"})
+    assert say("register", groups=[{"group": "default", "pool_size": 1}], executors=["test"], version="test")[0] == 200
+    run = s.first.task("t", executor="test", param={}, task_type="delay")
+    run = s.first.api("POST", f"/tasks/{run['id']}/runs", {"delay_ms": 1000})
+    answers = []
+    with nobody_is_let_in(s):
+        poll = threading.Thread(target=lambda: answers.append(say("poll", free=[{"group": "default", "slots": 1}], wait_ms=5000)))
+        poll.start()
+        s.first.wait_event("dispatch_failed")
+    poll.join()
+    status, said, _ = answers[0]
+    assert status == 200 and [given["gid"] for given in said["runs"]] == [run["gid"]], said
+
+
 # --- what people notice of there being several -----------------------------------------------------------------------
 
 

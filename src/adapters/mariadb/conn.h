@@ -15,7 +15,7 @@ enum {
 	AX_MARIADB_ANSWER_S = 7,    /* longer than a wait for a lock */
 	AX_MARIADB_LOCK_WAIT_S = 5, /* then the statement fails, and the transaction is called again */
 	AX_MARIADB_MIGRATE_S = 6 * 3600,
-	AX_MARIADB_IDLE_S = 6, /* in the middle of a transaction: then MariaDB ends the session */
+	AX_MARIADB_IDLE_S = 4, /* in the middle of a transaction: then MariaDB ends the session */
 };
 
 struct ax_mariadb {
