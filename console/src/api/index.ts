@@ -35,7 +35,7 @@ export const api = {
 	trigger: (id: string, body: { params?: Json; delay_ms?: number; run_at?: number; dedup_key?: string }, key: string) =>
 		post<Run>(`/tasks/${seg(id)}/runs`, body, key),
 	next: (id: string, n = 10) => get<Preview>(`/tasks/${seg(id)}/next`, { n }),
-	taskWhy: (id: string) => get<Why>(`/tasks/${seg(id)}/why`),
+	taskWhy: (id: string, at?: number) => get<Why>(`/tasks/${seg(id)}/why`, { at }),
 	versions: (id: string) => get<Page<TaskVersion>>(`/tasks/${seg(id)}/versions`),
 	preview: (body: Partial<TaskDefinition> & { task_id?: string; n?: number }, signal?: AbortSignal) =>
 		call<Preview>('/schedules/preview', { method: 'POST', body, signal }),
@@ -45,6 +45,7 @@ export const api = {
 	runWhy: (gid: string) => get<Why>(`/runs/${seg(gid)}/why`),
 	output: (gid: string, query: { fence?: number; after_seq?: number }) =>
 		get<Output>(`/runs/${seg(gid)}/output`, query),
+	changeRun: (gid: string, body: { run_at?: number; params?: Json }) => patch<Run>(`/runs/${seg(gid)}`, body),
 	cancelRun: (gid: string, reason: string) => post<Run>(`/runs/${seg(gid)}/cancel`, reason ? { reason } : {}),
 	retryRun: (gid: string) => post<Run>(`/runs/${seg(gid)}/retry`),
 	rerun: (gid: string, key: string, failedOnly = false) => post<Run>(`/runs/${seg(gid)}/rerun`, failedOnly ? { failed_only: true } : {}, key),

@@ -43,11 +43,12 @@ export const isLive = (state: RunState): boolean => runStates[state]?.live ?? fa
 export const isGivenOut = (state: RunState): boolean => runStates[state]?.tone === 'busy'
 
 /** What may be done to a run in its present state. */
-export function runActions(run: Pick<Run, 'status' | 'cancel' | 'reason'>): {
+export function runActions(run: Pick<Run, 'kind' | 'status' | 'cancel' | 'reason'>): {
 	cancel: boolean
 	retry: boolean
 	rerun: boolean
 	resolve: boolean
+	change: boolean
 } {
 	const live = isLive(run.status)
 	return {
@@ -56,5 +57,6 @@ export function runActions(run: Pick<Run, 'status' | 'cancel' | 'reason'>): {
 		rerun: !live && run.status !== 'MISSED',
 		// Once decided on, it stays MISSED and its reason says how.
 		resolve: run.status === 'MISSED' && run.reason === 'missed',
+		change: run.status === 'PENDING' && run.kind === 'delay',
 	}
 }

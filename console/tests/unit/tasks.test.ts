@@ -31,12 +31,15 @@ test('every state is in the table, five of them are live', () => {
 })
 
 test('what may be done depends on the state', () => {
-	expect(runActions({ status: 'RUNNING', cancel: null, reason: null })).toEqual({ cancel: true, retry: false, rerun: false, resolve: false })
-	expect(runActions({ status: 'RUNNING', cancel: 'asked', reason: null }).cancel).toBe(false)
-	expect(runActions({ status: 'RETRYING', cancel: null, reason: null })).toMatchObject({ cancel: true, retry: true })
-	expect(runActions({ status: 'FAILED', cancel: null, reason: null })).toMatchObject({ cancel: false, rerun: true })
-	expect(runActions({ status: 'MISSED', cancel: null, reason: 'missed' })).toMatchObject({ rerun: false, resolve: true })
-	expect(runActions({ status: 'MISSED', cancel: null, reason: 'dismissed' }).resolve).toBe(false)
+	expect(runActions({ kind: 'schedule', status: 'RUNNING', cancel: null, reason: null })).toEqual({ cancel: true, retry: false, rerun: false, resolve: false, change: false })
+	expect(runActions({ kind: 'schedule', status: 'RUNNING', cancel: 'asked', reason: null }).cancel).toBe(false)
+	expect(runActions({ kind: 'schedule', status: 'RETRYING', cancel: null, reason: null })).toMatchObject({ cancel: true, retry: true })
+	expect(runActions({ kind: 'schedule', status: 'FAILED', cancel: null, reason: null })).toMatchObject({ cancel: false, rerun: true })
+	expect(runActions({ kind: 'schedule', status: 'MISSED', cancel: null, reason: 'missed' })).toMatchObject({ rerun: false, resolve: true })
+	expect(runActions({ kind: 'schedule', status: 'MISSED', cancel: null, reason: 'dismissed' }).resolve).toBe(false)
+	expect(runActions({ kind: 'delay', status: 'PENDING', cancel: null, reason: null })).toMatchObject({ cancel: true, change: true })
+	expect(runActions({ kind: 'delay', status: 'WAITING', cancel: null, reason: null }).change).toBe(false)
+	expect(runActions({ kind: 'chain', status: 'PENDING', cancel: null, reason: null }).change).toBe(false)
 })
 
 test('a role holds those before it', () => {
