@@ -102,7 +102,7 @@ static int show(struct ax_ctl *ctl)
 	return code;
 }
 
-/* ---- import, export ---- */
+/* ---- import ---- */
 
 static const struct ax_opt import_opts[] = {
 	{ "format", NULL, "F", "csv, ics; else what the file's name ends with" },
@@ -131,6 +131,17 @@ static const char *format_of(const struct ax_ctl *ctl, const char *file)
 	return format != NULL ? format : dot != NULL ? dot + 1 : "";
 }
 
+static int say_version(struct ax_ctl *ctl, const json_t *calendar)
+{
+	if (ctl->json)
+		ax_print_json(stdout, calendar);
+	else
+		printf("calendar %s is at version %s with %s days\n", ctl->args.operands[0],
+			ax_json_text(&ctl->arena, calendar, "version"),
+			ax_json_text(&ctl->arena, calendar, "day_count"));
+	return AX_EXIT_OK;
+}
+
 static int import(struct ax_ctl *ctl)
 {
 	const char *file = ctl->args.operands[1], *format = format_of(ctl, file);
@@ -155,15 +166,84 @@ static int import(struct ax_ctl *ctl)
 	if (ax_args_has(&ctl->args, "replace"))
 		json_object_set_new(body, "replace", json_true());
 	code = ax_client_call(&ctl->client, "POST", path_of(ctl, "/import"), body, &calendar);
-	if (code == AX_EXIT_OK && ctl->json)
-		ax_print_json(stdout, calendar);
-	else if (code == AX_EXIT_OK)
-		printf("calendar %s is at version %s with %s days\n", ctl->args.operands[0],
-			ax_json_text(&ctl->arena, calendar, "version"),
-			ax_json_text(&ctl->arena, calendar, "day_count"));
+	if (code == AX_EXIT_OK)
+		code = say_version(ctl, calendar);
 	json_decref(calendar);
 	return code;
 }
+
+/* ---- create, update, versions ---- */
+
+static const struct ax_opt fields_opts[] = {
+	{ "title", NULL, "TEXT", "what people call it" },
+	{ "week", NULL, "DAYS", "weekdays that are in, such as mon,tue,wed,thu,fri (which a new calendar has)" },
+	{ 0 },
+};
+
+static json_t *fields(struct ax_ctl *ctl)
+{
+	json_t *body = json_object();
+	if (ax_args_has(&ctl->args, "title"))
+		json_object_set_new(body, "title", json_string(ax_args_get(&ctl->args, "title")));
+	if (ax_args_has(&ctl->args, "week"))
+		json_object_set_new(body, "week", split_week(ax_args_get(&ctl->args, "week")));
+	return body;
+}
+
+static int create(struct ax_ctl *ctl)
+{
+	json_t *body = fields(ctl), *calendar = NULL;
+	json_object_set_new(body, "name", json_string(ctl->args.operands[0]));
+	int code = ax_client_call(&ctl->client, "POST", "/calendars", body, &calendar);
+	if (code == AX_EXIT_OK)
+		code = say_version(ctl, calendar);
+	json_decref(calendar);
+	return code;
+}
+
+static int update(struct ax_ctl *ctl)
+{
+	json_t *body = fields(ctl), *calendar = NULL, *changed = NULL;
+	int code = json_object_size(body) == 0
+		? ax_ctl_fail(AX_EXIT_USAGE, "", "name what shall change: --title, --week; days come with import")
+		: ax_client_call(&ctl->client, "GET", path_of(ctl, ""), NULL, &calendar);
+	if (code == AX_EXIT_OK) {
+		json_object_set(body, "version", json_object_get(calendar, "version"));
+		code = ax_client_call(&ctl->client, "PATCH", path_of(ctl, ""), json_incref(body), &changed);
+	}
+	if (code == AX_EXIT_OK)
+		code = say_version(ctl, changed);
+	json_decref(body);
+	json_decref(calendar);
+	json_decref(changed);
+	return code;
+}
+
+static int versions(struct ax_ctl *ctl)
+{
+	static const char *const heads[] = { ">VERSION", "TIME", "AUTHOR", "TITLE", ">DAYS", NULL };
+	json_t *answer = NULL;
+	int code = ax_client_list(&ctl->client, path_of(ctl, "/versions"), 0, &answer);
+	if (code != AX_EXIT_OK)
+		return code;
+	struct ax_table table;
+	ax_table_init(&table, heads);
+	size_t i;
+	const json_t *item;
+	json_array_foreach(json_object_get(answer, "items"), i, item)
+	{
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "version"));
+		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "time"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "author"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "title"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "day_count"));
+	}
+	ax_report_list(ctl, answer, &table);
+	json_decref(answer);
+	return AX_EXIT_OK;
+}
+
+/* ---- export, delete ---- */
 
 static int export(struct ax_ctl *ctl)
 {
@@ -190,6 +270,9 @@ static int delete (struct ax_ctl *ctl)
 const struct ax_verb ax_calendar_verbs[] = {
 	{ "list", "", 0, 0, "calendars", NULL, list, false },
 	{ "show", "NAME", 1, 1, "one calendar with its days", show_opts, show, false },
+	{ "create", "NAME", 1, 1, "make one without exceptions", fields_opts, create, false },
+	{ "update", "NAME", 1, 1, "change its title or its week", fields_opts, update, false },
+	{ "versions", "NAME", 1, 1, "how it changed", NULL, versions, false },
 	{ "import", "NAME FILE", 2, 2, "take the days of a CSV or iCalendar file into a calendar, new or not",
 		import_opts, import, false },
 	{ "export", "NAME", 1, 1, "its days as CSV", NULL, export, false },

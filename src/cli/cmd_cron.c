@@ -267,13 +267,18 @@ static int run_one(struct ax_zones *zones, const struct question *q, bool explai
 	return explain ? print_explanation(&plan, q->n) : print_next(&plan, q->n);
 }
 
+static bool is_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 int ax_cmd_cron(int argc, char **argv)
 {
 	struct question q = { .n = default_n };
 	bool is_batch = false;
 	const char *verb = argc > 1 ? argv[1] : "";
 	bool explain = strcmp(verb, "explain") == 0;
-	if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {
+	if (is_help(verb) || (argc > 2 && is_help(argv[2]))) {
 		fputs(usage, stdout);
 		return 0;
 	}

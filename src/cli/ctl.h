@@ -65,6 +65,8 @@ extern const struct ax_verb ax_server_verbs[];
 extern const struct ax_verb ax_token_verbs[];
 extern const struct ax_verb ax_why_verbs[];
 extern const struct ax_verb ax_audit_verbs[];
+extern const struct ax_verb ax_overview_verbs[];
+extern const struct ax_verb ax_changes_verbs[];
 extern const struct ax_verb ax_import_verbs[];
 extern const struct ax_verb ax_setup_verbs[];
 extern const struct ax_verb ax_completion_verbs[];

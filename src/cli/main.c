@@ -48,6 +48,8 @@ const struct ax_noun ax_nouns[] = {
 	{ "cron", "when a schedule fires, without a server", NULL, ax_cmd_cron },
 	{ "why", "why a run or task does what it does", ax_why_verbs, NULL },
 	{ "audit", "is every expected fire accounted for?", ax_audit_verbs, NULL },
+	{ "overview", "how much of everything there is", ax_overview_verbs, NULL },
+	{ "changes", "who changed what", ax_changes_verbs, NULL },
 	{ "import", "take over a crontab", ax_import_verbs, NULL },
 	{ "setup", "make the first administrator", ax_setup_verbs, NULL },
 	{ "completion", "completion for bash or zsh", ax_completion_verbs, NULL },

@@ -135,3 +135,38 @@ def test_canary(server, axctl):
     axctl("canary", "rollback", "17", "--reason", "slow")
     assert server.requests[-1].body == {"reason": "slow"}
     assert axctl("canary", "begin", "17", "--percent", "10", code=2).err
+
+
+def test_overview(server, axctl):
+    said = {"tasks": {"created": 0, "enabled": 12, "paused": 1}, "runs": {"WAITING": 0, "RUNNING": 3}, "last_24h": {"SUCCESS": 0},
+            "workers_online": 2, "waiting": 0, "server_time": 1764451200000}
+    server.on("GET", "/overview", said)
+    lines = dict(line.split(None, 1) for line in axctl("overview").out.splitlines())
+    assert lines == {"tasks": "enabled 12, paused 1", "runs": "RUNNING 3", "last_24h": "none", "waiting": "0", "workers_online": "2"}
+    assert axctl("overview", "--json").json == said
+
+
+def test_changes(server, axctl):
+    one = {"id": "5", "time": 1764451200000, "actor": "ann", "address": "127.0.0.1", "action": "task.pause", "object": "task:17",
+           "before": None, "after": None, "reason": "deploy"}
+    server.on("GET", "/audit/log", {"items": [one], "next": None})
+    out = axctl("changes", "--object", "task:17", "--actor", "ann").out
+    assert "2025-11-29T21:20:00Z  ann" in out and "task.pause" in out and "deploy" in out
+    assert server.requests[-1].query["object"] == "task:17" and server.requests[-1].query["actor"] == "ann"
+    axctl("changes", "--limit", "x", code=2)
+
+
+def test_calendars(server, axctl):
+    calendar = {"name": "work", "title": "", "version": 3, "week": ["mon"], "day_count": 0, "days": []}
+    server.on("POST", "/calendars", lambda r: (201, {**calendar, **r.body, "version": 1}))
+    server.on("GET", "/calendars/work", calendar)
+    server.on("PATCH", "/calendars/work", lambda r: {**calendar, **r.body, "version": 4})
+    server.on("GET", "/calendars/work/versions", {"items": [
+        {"version": 2, "time": 1764451200000, "author": "ann", "title": "Arbeit", "day_count": 7}], "next": None})
+    assert "at version 1" in axctl("calendar", "create", "work", "--week", "sat,sun", "--title", "T").out
+    assert server.requests[-1].body == {"name": "work", "week": ["sat", "sun"], "title": "T"}
+    assert "at version 4" in axctl("calendar", "update", "work", "--week", "sun").out
+    assert server.requests[-1].body == {"version": 3, "week": ["sun"]}
+    asked = len(server.requests)
+    assert "import" in axctl("calendar", "update", "work", code=2).err and len(server.requests) == asked
+    assert "Arbeit" in axctl("calendar", "versions", "work").out

@@ -1,0 +1,89 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include "cli/ctl.h"
+#include "cli/report.h"
+#include "cli/value.h"
+
+/* Looking at the whole: counts, and who changed what. */
+
+/* "paused 1, enabled 12": what there is none of is left out. */
+static const char *counts_of(struct ax_ctl *ctl, json_t *counts)
+{
+	const char *text = "", *word;
+	json_t *n;
+	json_object_foreach(counts, word, n)
+	{
+		if (json_integer_value(n) > 0)
+			text = ax_sprintf(&ctl->arena, "%s%s%s %" JSON_INTEGER_FORMAT, text, *text != '\0' ? ", " : "",
+				word, json_integer_value(n));
+	}
+	return *text != '\0' ? text : "none";
+}
+
+static int overview(struct ax_ctl *ctl)
+{
+	static const char *const counts[] = { "tasks", "runs", "last_24h" };
+	static const char *const numbers[] = { "waiting", "workers_online" };
+	json_t *answer = NULL;
+	int code = ax_client_call(&ctl->client, "GET", "/overview", NULL, &answer);
+	if (code == AX_EXIT_OK && ctl->json) {
+		ax_print_json(stdout, answer);
+	} else if (code == AX_EXIT_OK) {
+		for (size_t i = 0; i < AX_COUNT(counts); i++)
+			ax_print_field(stdout, counts[i], counts_of(ctl, json_object_get(answer, counts[i])));
+		for (size_t i = 0; i < AX_COUNT(numbers); i++)
+			ax_print_field(stdout, numbers[i], ax_json_text(&ctl->arena, answer, numbers[i]));
+	}
+	json_decref(answer);
+	return code;
+}
+
+const struct ax_verb ax_overview_verbs[] = {
+	{ "", "", 0, 0, "tasks by status, live runs, what ended in the last 24 hours, workers", NULL, overview, false },
+	{ 0 },
+};
+
+static const struct ax_opt changes_opts[] = {
+	{ "object", NULL, "KIND:ID", "only of this, as task:17, group:ops, failure:12" },
+	{ "actor", NULL, "WHO", "only by this one, as it stands under WHO" },
+	{ "limit", NULL, "N", "at most so many, 0 for all (50)" },
+	{ 0 },
+};
+
+static int changes(struct ax_ctl *ctl)
+{
+	static const char *const heads[] = { "TIME", "WHO", "FROM", "ACTION", "OBJECT", "REASON", NULL };
+	static const char *const cells[] = { "actor", "address", "action", "object", "reason" };
+	int64_t limit = 50;
+	json_t *answer = NULL;
+	struct ax_buf path;
+	int code = ax_ctl_opt_i64(ctl, "limit", 0, INT64_MAX, &limit);
+	if (code != AX_EXIT_OK)
+		return code;
+	ax_buf_init(&path, 4096);
+	ax_buf_adds(&path, "/audit/log");
+	ax_value_query(&path, "object", ax_args_get(&ctl->args, "object"));
+	ax_value_query(&path, "actor", ax_args_get(&ctl->args, "actor"));
+	code = ax_client_list(&ctl->client, path.data, (size_t)limit, &answer);
+	ax_buf_done(&path);
+	if (code != AX_EXIT_OK)
+		return code;
+	struct ax_table table;
+	ax_table_init(&table, heads);
+	size_t i;
+	const json_t *change;
+	json_array_foreach(json_object_get(answer, "items"), i, change)
+	{
+		ax_table_cell(&table, ax_json_time(&ctl->arena, change, "time"));
+		for (size_t k = 0; k < AX_COUNT(cells); k++)
+			ax_table_cell(&table, ax_json_text(&ctl->arena, change, cells[k]));
+	}
+	ax_report_list(ctl, answer, &table);
+	json_decref(answer);
+	return AX_EXIT_OK;
+}
+
+const struct ax_verb ax_changes_verbs[] = {
+	{ "", "", 0, 0, "who changed what, newest first; for administrators", changes_opts, changes, false },
+	{ 0 },
+};
