@@ -115,8 +115,8 @@ static void stdin_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 
 int main(int argc, char **argv)
 {
-	if (argc != 2) {
-		fprintf(stderr, "usage: http_stub DELAY_MS\n");
+	if (argc < 2 || argc > 3) {
+		fprintf(stderr, "usage: http_stub DELAY_MS [PORT]\n");
 		return 2;
 	}
 	delay_ms = strtoull(argv[1], NULL, 10);
@@ -125,7 +125,8 @@ int main(int argc, char **argv)
 	uv_pipe_t in;
 	struct sockaddr_in address;
 	int len = sizeof address;
-	AX_ASSERT(uv_ip4_addr("127.0.0.1", 0, &address) == 0 && uv_tcp_init(loop, &listener) == 0);
+	int port = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 0;
+	AX_ASSERT(uv_ip4_addr("127.0.0.1", port, &address) == 0 && uv_tcp_init(loop, &listener) == 0);
 	AX_ASSERT(uv_tcp_bind(&listener, (struct sockaddr *)&address, 0) == 0);
 	AX_ASSERT(uv_listen((uv_stream_t *)&listener, BACKLOG, greet) == 0);
 	AX_ASSERT(uv_tcp_getsockname(&listener, (struct sockaddr *)&address, &len) == 0);

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from axbench import place
+from axbench import place, stores
 
 
 def fsync_us():
@@ -39,8 +39,22 @@ def describe(build):
         "kernel": platform.release(),
         "compiler": compiler[0] if compiler else "",
         "sqlite": sqlite3.sqlite_version,
+        "mariadb": said("mariadbd", "--version", r"Ver (\S+)", "MariaDB"),
+        "redis": said("redis-server", "--version", r"v=(\S+)", "Redis"),
         "fdatasync_us": fsync_us(),
         "load_average": os.getloadavg()[0],
-        "settings": f"embedded store, synchronous=FULL; one server, one worker; group quota {place.QUOTA}, pool {place.POOL};"
-                    f" stub answers after {place.STUB_DELAY_MS} ms",
+        "settings": f"one server, one worker; group quota {place.QUOTA}, pool {place.POOL}; stub answers after"
+                    f" {place.STUB_DELAY_MS} ms",
+        "embedded": stores.SETTINGS["E"],
+        "mariadb + redis": stores.SETTINGS["MR"],
     }
+
+
+def said(program, option, pattern, name):
+    """The version by what the program says."""
+    try:
+        text = subprocess.run([program, option], capture_output=True, text=True).stdout
+    except OSError:
+        return f"no {name}"
+    found = re.search(pattern, text)
+    return f"{name} {found[1] if found else text.strip()}"

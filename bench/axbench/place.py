@@ -1,4 +1,4 @@
-"""The programs of one build at work: a server, a worker, a stub, each in its own process, all in one temporary folder."""
+"""The programs of one build at work: servers, a worker, a stub, each in its own process, all in one temporary folder."""
 
 import http.client
 import json
@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+
+from axbench import stores
 
 GROUP = "bench"
 POOL = 500  # runs that the worker executes at once: 2,000/s of 80 ms are 160
@@ -46,22 +48,29 @@ def wait_for(what, ask, seconds=60.0, pause=0.01):
     return answer
 
 
+class Skipped(Exception):
+    """A scenario that this machine does not allow, or not now."""
+
+
+def cpu_s(pid):
+    """CPU time of all threads that a process has and had, user and system."""
+    return time.clock_gettime(~pid << 3 | 2)  # the clock that clock_getcpuclockid(3) names
+
+
 class Process:
     def __init__(self, args, log, **popen):
+        # pdeathsig: it dies with the benchmark, even when that one is killed.
         with open(log, "ab") as out:
-            self.popen = subprocess.Popen([str(a) for a in args], stderr=out, **popen)
+            self.popen = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", *map(str, args)], stderr=out, **popen)
         self.pid = self.popen.pid
 
-    def cpu_s(self):
-        """CPU time of all its threads, user and system."""
-        ns = 0
-        for task in os.scandir(f"/proc/{self.pid}/task"):
-            ns += int(Path(task.path, "schedstat").read_text().split()[0])
-        return ns / 1e9
-
-    def rss_mb(self, which="VmRSS"):
+    def rss_mb(self):
         text = Path(f"/proc/{self.pid}/status").read_text()
-        return int(re.search(which + r":\s+(\d+)", text)[1]) / 1024
+        return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) / 1024
+
+    def kill(self):
+        self.popen.kill()
+        self.popen.wait()
 
     def stop(self):
         if self.popen.poll() is None:
@@ -69,8 +78,8 @@ class Process:
         try:
             return self.popen.wait(60)
         except subprocess.TimeoutExpired:
-            self.popen.kill()
-            raise Failed(f"{self.popen.args[0]} did not end") from None
+            self.kill()
+            raise Failed(f"{self.popen.args[4]} did not end") from None
 
 
 class Api:
@@ -87,35 +96,67 @@ class Api:
             raise Failed(f"{method} {path}: {status} {answer}")
         return answer
 
-    def ask(self, method, path, body=None):
+    def ask(self, method, path, body=None, read=json.loads):
         data = None if body is None else json.dumps(body)
         try:
             self.conn.request(method, path, data, self.headers)
             answer = self.conn.getresponse()
-        except (http.client.RemoteDisconnected, BrokenPipeError):  # the server ends what is idle for long
+        except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):  # it ends what is idle for long
             self.conn.close()
             self.conn.request(method, path, data, self.headers)
             answer = self.conn.getresponse()
         text = answer.read()
-        return answer.status, json.loads(text) if text else None
+        return answer.status, read(text) if text else None
+
+
+class Server(Process):
+    """Listens when it is made: `began` and `listening` are the instants (ms) of its start and of its saying so."""
+
+    def __init__(self, place, number, listen):
+        folder = place.dir / f"server{number}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        self.log = place.dir / f"server{number}.log"
+        self.began = now_ms()
+        super().__init__([place.build.path("ax-server"), "--listen", listen, "--state", folder, *place.store.options],
+                         self.log, stdout=subprocess.PIPE, text=True)
+        line = self.popen.stdout.readline()
+        self.listening = now_ms()
+        if not line.startswith("AX listens on "):
+            self.stop()
+            raise Failed("ax-server did not start: " + self.log.read_text()[-2000:])
+        self.origin = line.split()[-1]
+
+    def stop(self):
+        code = super().stop()
+        self.popen.stdout.close()
+        if code != 0:
+            raise Failed(f"ax-server ended with {code}: " + self.log.read_text()[-2000:])
 
 
 class Place:
-    """A folder with a store of its own. `with Place(build) as place: …` leaves nothing behind."""
+    """A folder, and a store of its own. `with Place(build) as place: …` leaves nothing behind."""
 
-    def __init__(self, build, groups=None):
-        """`groups`: their quotas, by name."""
-        self.build = build
+    def __init__(self, build, on="E", servers=1, groups=None, pool=POOL, journal=False, saved=None):
+        """`groups`: their quotas, by name. `saved`: begins with what another one saved there."""
+        self.build, self.on, self.n_servers, self.pool = build, on, servers, pool
         self.groups = groups or {GROUP: QUOTA}
         self.dir = Path(tempfile.mkdtemp(prefix="ax-bench-"))
-        self.store = self.dir / "state" / "ax.db"
-        self.server = self.worker = self.stub = self.api = None
+        self.journal = self.dir / "journal" if journal else None
+        self.servers, self.origins = [], []
+        self.worker = self.stub = self.api = self.store = None
         self.token = None
+        self.saved = saved
 
     def __enter__(self):
         try:
-            self.start_server()
-            self._become_admin()
+            self.store = stores.KINDS[self.on](self.dir, self.saved and self.saved / "store")
+            self.start_servers()
+            if self.saved:
+                self.token, worker_token = (self.saved / "tokens").read_text().split()
+            else:
+                worker_token = self._become_admin()
+            (self.dir / "worker.token").write_text(worker_token)
+            self.connect()
         except BaseException:
             self.__exit__()
             raise
@@ -125,31 +166,46 @@ class Place:
         try:
             self.stop()
         finally:
+            if self.store:
+                self.store.stop()
             shutil.rmtree(self.dir)
+
+    def save(self, folder):
+        """What another place may begin with. The servers must have been stopped."""
+        folder.mkdir()
+        self.store.save(folder / "store")
+        (folder / "stub").write_text(str(self.stub_port))
+        (folder / "tokens").write_text(f"{self.token} {(self.dir / 'worker.token').read_text()}")
 
     # ---- programs
 
-    def start_server(self):
-        """Starts it; returns the instants (ms, wall clock) of the start and of the line that says it listens."""
-        (self.dir / "state").mkdir(mode=0o700, exist_ok=True)
-        begun = now_ms()
-        self.server = Process([self.build.path("ax-server"), "--listen", self._listen(), "--state", self.dir / "state"],
-                              self.dir / "server.log", stdout=subprocess.PIPE, text=True)
-        line = self.server.popen.stdout.readline()
-        listening = now_ms()
-        if not line.startswith("AX listens on "):
-            raise Failed("ax-server did not start: " + (self.dir / "server.log").read_text()[-2000:])
-        self.origin = line.split()[-1]
-        self.api = Api(self.origin)
+    @property
+    def server(self):
+        return self.servers[0]
+
+    def start_servers(self):
+        """On the ports that they had before, if they had: the worker knows them."""
+        for n in range(self.n_servers):
+            self.servers.append(self.new_server(n))
+            if n == len(self.origins):
+                self.origins.append(self.servers[n].origin)
+        self.connect()
+
+    def new_server(self, n):
+        return Server(self, n + 1, self.origins[n].removeprefix("http://") if n < len(self.origins) else "127.0.0.1:0")
+
+    def restart_server(self, n):
+        """One that was killed."""
+        self.servers[n].popen.stdout.close()
+        self.servers[n] = self.new_server(n)
+
+    def connect(self):
+        self.api = Api(self.origins[0])
         if self.token:
             self.api.headers["Authorization"] = "Bearer " + self.token
-        return begun, listening
-
-    def _listen(self):
-        """A free port the first time, the same later: the worker knows it."""
-        return self.origin.removeprefix("http://") if self.token else "127.0.0.1:0"
 
     def _become_admin(self):
+        """By the link that the first server prints; returns a token for the worker."""
         self.server.popen.stdout.readline()  # a sentence, then the link
         code = self.server.popen.stdout.readline().split("token=")[1].strip()
         self.api.conn.request("POST", "/api/v1/setup",
@@ -160,44 +216,44 @@ class Place:
         if answer.status != 201:
             raise Failed(f"setup: {session}")
         self.api.headers |= {"Cookie": answer.getheader("Set-Cookie").split(";")[0], "X-AX-CSRF": session["csrf"],
-                             "Origin": self.origin}
+                             "Origin": self.origins[0]}
         for name, quota in self.groups.items():
-            self.call("POST", "/groups", {"group_key": name, "title": "", "dispatch_quota": quota, "pool_size": POOL})
+            self.call("POST", "/groups", {"group_key": name, "title": "", "dispatch_quota": quota, "pool_size": self.pool})
         self.token = self.call("POST", "/tokens", {"name": "bench", "role": "admin"})["token"]
-        worker_token = self.call("POST", "/tokens", {"name": "worker", "worker_groups": list(self.groups)})["token"]
-        (self.dir / "worker.token").write_text(worker_token)
-        self.api = Api(self.origin)
-        self.api.headers["Authorization"] = "Bearer " + self.token
+        return self.call("POST", "/tokens", {"name": "worker", "worker_groups": list(self.groups)})["token"]
 
     def start_worker(self):
         policy = self.dir / "policy.json"
         policy.write_text(json.dumps({"http_allow": [f"127.0.0.1:{self.stub_port}"] if self.stub else []}))
         policy.chmod(0o600)
         self.worker = Process(
-            [self.build.path("ax-worker"), "--server", self.origin, "--token-file", self.dir / "worker.token",
-             "--groups", ",".join(f"{name}:{POOL}" for name in self.groups), "--state", self.dir / "worker", "--name", "w1", "--policy", policy,
-             "--plugin", self.build.path("libax_bench_noop.so")], self.dir / "worker.log")
+            [self.build.path("ax-worker"), "--server", ",".join(self.origins), "--token-file", self.dir / "worker.token",
+             "--groups", ",".join(f"{name}:{self.pool}" for name in self.groups), "--state", self.dir / "worker",
+             "--name", "w1", "--policy", policy, "--plugin", self.build.path("libax_bench_noop.so"),
+             *(["--journal", self.journal] if self.journal else [])], self.dir / "worker.log")
         wait_for("the worker", lambda: any(w["state"] == "online" for w in self.call("GET", "/workers")["items"]))
 
     def start_stub(self):
-        self.stub = Process([self.build.path("http_stub"), STUB_DELAY_MS], self.dir / "stub.log",
+        port = (self.saved / "stub").read_text() if self.saved else "0"  # the tasks know it
+        self.stub = Process([self.build.path("http_stub"), STUB_DELAY_MS, port], self.dir / "stub.log",
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.stub_port = int(self.stub.popen.stdout.readline())
 
-    def stop_server(self):
-        if self.server:
-            code = self.server.stop()
-            self.server.popen.stdout.close()
-            self.server = None
-            if code != 0:
-                raise Failed(f"ax-server ended with {code}: " + (self.dir / "server.log").read_text()[-2000:])
+    def cpu_s(self):
+        """CPU seconds so far of everything that AX needs, by program; several servers are one."""
+        used = {"server": sum(cpu_s(server.pid) for server in self.servers), "worker": cpu_s(self.worker.pid)}
+        return used | {name: cpu_s(pid) for name, pid in self.store.pids().items()}
+
+    def stop_servers(self):
+        while self.servers:
+            self.servers.pop().stop()
 
     def stop(self):
-        """Worker first, so that it can report its last results."""
+        """Worker first, so that it can report its last results. The store stays."""
         if self.worker:
             self.worker.stop()
             self.worker = None
-        self.stop_server()
+        self.stop_servers()
         if self.stub:
             self.stub.popen.stdin.close()
             self.stub.popen.wait(10)
@@ -216,15 +272,15 @@ class Place:
             ids += self.create_batch(make, at, min(n, at + 1000), group)
         return ids
 
-    def create_spread(self, n, period_s, make, group=GROUP):
+    def create_spread(self, n, period_s, make, group=GROUP, first=0):
         """n tasks over period_s seconds: `@every` counts from the creation, so that their fires are spread too."""
-        per_call = max(1, round(n / period_s / 200))
+        per_call = min(1000, max(1, round(n / period_s / 100)))
         begun = time.monotonic()
         for at in range(0, n, per_call):
             time.sleep(max(0, begun + at / n * period_s - time.monotonic()))
-            self.create_batch(make, at, min(n, at + per_call), group)
+            self.create_batch(make, first + at, first + min(n, at + per_call), group)
 
-    def create_batch(self, make, first, end, group):
+    def create_batch(self, make, first, end, group=GROUP):
         tasks = [{"group_key": group, "task_name": f"t{i:06}"} | make(i) for i in range(first, end)]
         return [t["id"] for t in self.call("POST", "/tasks/batch", {"tasks": tasks})["items"]]
 
@@ -239,3 +295,7 @@ class Place:
 
     def has_live_runs(self):
         return bool(self.call("GET", "/runs?live=true&limit=1")["items"])
+
+    def pause(self, group, paused):
+        version = self.call("GET", f"/groups/{group}")["version"]
+        self.call("PATCH", f"/groups/{group}", {"version": version, "paused": paused})

@@ -32,18 +32,10 @@ def line(name, figure, target):
     return name, number(figure["median"]), spread, target or "", reached
 
 
-def text(scenario, summary):
+def text(scenario, summary, seconds):
     rows = [line(name, figure, scenario.targets.get(name)) for name, figure in summary.items()]
-    out = [f"{scenario.name}: {scenario.title}"]
-    out += [f"  {name:28} {value:>12}  {spread:>20}  {target:>12} {reached}".rstrip()
+    goal = f" ({scenario.goal})" if scenario.goal else ""
+    out = [f"{scenario.name}: {scenario.title}{goal}; {seconds} s"]
+    out += [f"  {name:36} {value:>12}  {spread:>20}  {target:>12} {reached}".rstrip()
             for name, value, spread, target, reached in rows]
     return "\n".join(out)
-
-
-def markdown(scenario, machine, summary):
-    where = (f"{machine['cpu']}, {machine['memory_gb']} GB, kernel {machine['kernel']}, {machine['compiler']}, SQLite"
-             f" {machine['sqlite']}; fdatasync {machine['fdatasync_us']} µs, load average {machine['load_average']:.1f};"
-             f" revision {machine['revision']}, {machine['time']}")
-    rows = ["| " + " | ".join(line(name, figure, scenario.targets.get(name))) + " |" for name, figure in summary.items()]
-    return "\n".join([scenario.name, "", f"{scenario.title}.", "", f"<sub>{where}</sub>", "",
-                      "| figure | median | min – max | target | |", "|---|---:|---:|---:|---|", *rows])

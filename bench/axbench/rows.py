@@ -1,7 +1,6 @@
-"""What the stopped store says: lateness, rates, and whether every promise held."""
+"""What the store says when the servers have stopped: lateness, rates, and whether every promise held."""
 
 import json
-import sqlite3
 import subprocess
 
 from axbench.place import Failed
@@ -14,20 +13,13 @@ def percentile(values, share):
     return values[max(0, -int(-share * len(values) // 1) - 1)]
 
 
-def read(place, question, *args):
-    db = sqlite3.connect(f"file:{place.store}?mode=ro", uri=True)
-    try:
-        return db.execute(question, args).fetchall()
-    finally:
-        db.close()
-
-
-def lateness(place, from_ms, to_ms, prefix=""):
+def lateness(place, from_ms, to_ms, prefix="", which=("dispatch", "start")):
     """Of the runs due in [from_ms, to_ms): given to a worker, and begun, so long after they were due (ms)."""
     figures = {}
-    for name, column in (("dispatch", "dispatch_time"), ("start", "start_time")):
-        late = [ms for ms, in read(place, f"SELECT {column} - trigger_time AS late FROM ax_task_log WHERE trigger_time"
-                                   f" >= ? AND trigger_time < ? AND {column} > 0 ORDER BY late", from_ms, to_ms)]
+    for name in which:
+        late = sorted(ms for ms, in place.store.rows(
+            f"SELECT {name}_time - trigger_time FROM ax_task_log WHERE trigger_time >= {from_ms} AND trigger_time < {to_ms}"
+            f" AND {name}_time > 0"))
         if not late:
             raise Failed(f"no run was due from {from_ms} to {to_ms}")
         for label, share in (("p50", .5), ("p99", .99), ("p999", .999)):
@@ -38,21 +30,28 @@ def lateness(place, from_ms, to_ms, prefix=""):
 
 def fires(place, from_ms, to_ms):
     """(runs due in the window that succeeded, fires that were counted on another run instead)."""
-    return read(place, "SELECT count(CASE WHEN status = ? THEN 1 END), ifnull(sum(covers_count), 0) FROM ax_task_log"
-                " WHERE trigger_time >= ? AND trigger_time < ?", SUCCESS, from_ms, to_ms)[0]
+    return place.store.rows(f"SELECT count(CASE WHEN status = {SUCCESS} THEN 1 END), coalesce(sum(covers_count), 0)"
+                            f" FROM ax_task_log WHERE trigger_time >= {from_ms} AND trigger_time < {to_ms}")[0]
 
 
 def last_end(place, runs):
     """When the last of so many successful runs ended."""
-    n, end = read(place, "SELECT count(*), max(end_time) FROM ax_task_log WHERE status = ?", SUCCESS)[0]
+    n, end = place.store.rows(f"SELECT count(*), max(end_time) FROM ax_task_log WHERE status = {SUCCESS}")[0]
     if n != runs:
         raise Failed(f"{n} runs succeeded, not {runs}")
     return end
 
 
+def per_10k(before, after, runs):
+    """CPU seconds per 10,000 runs of each program and of all, from two answers of Place.cpu_s."""
+    used = {name: (after[name] - before[name]) / runs * 10_000 for name in before}
+    return {"cpu_s_per_10k": sum(used.values())} | {f"{name}_cpu_s_per_10k": s for name, s in used.items()}
+
+
 def check(place):
-    """ax-check over the stopped store: a fast answer that is wrong is no result."""
-    done = subprocess.run([place.build.path("ax-check"), "--store", f"sqlite:{place.store}", "--json"],
+    """ax-check over the store: a fast answer that is wrong is no result."""
+    journal = ["--journal", place.journal] if place.journal else []
+    done = subprocess.run([place.build.path("ax-check"), "--store", place.store.url, "--json", *journal],
                           capture_output=True, text=True)
     if done.returncode != 0:
         raise Failed(f"ax-check ended with {done.returncode}: {done.stderr or violations(done.stdout)}")
@@ -61,5 +60,5 @@ def check(place):
 def violations(text):
     found = json.loads(text)
     wrong = {key: found[key] for key in ("unexplained", "duplicates") if found.get(key)}
-    wrong |= {rule["id"]: rule["rows"][:3] for rule in found["invariants"] if rule["violations"]}
+    wrong |= {rule["id"]: rule["rows"][:3] for rule in found["invariants"] + found.get("journals", []) if rule["violations"]}
     return wrong or found

@@ -7,16 +7,16 @@ import time
 
 from axbench import rows
 from axbench.place import Failed, Place, now_ms, wait_for
-from axbench.scenario import Scenario
+from axbench.scenario import Scenario, on_both
 
 FLOOD_QUOTA = 50
 SETTLE_S = 2  # after each switch
 
 
-def run(build, quick, http, quiet_tasks=40, phase_s=5, pairs=10):
+def run(build, quick, on, http, quiet_tasks=40, phase_s=5, pairs=10):
     if quick:
         phase_s, pairs = 1, 2
-    with Place(build, groups={"flood": FLOOD_QUOTA, "quiet": FLOOD_QUOTA}) as place:
+    with Place(build, on, groups={"flood": FLOOD_QUOTA, "quiet": FLOOD_QUOTA}) as place:
         if http:
             place.start_stub()
         place.start_worker()
@@ -24,16 +24,11 @@ def run(build, quick, http, quiet_tasks=40, phase_s=5, pairs=10):
         # what rests for a second between two runs comes on top of ten quotas that wait
         n = 10 * FLOOD_QUOTA + (FLOOD_QUOTA * 25 if http else 6000)
         place.create_tasks(n, flood("@after 1s"), group="flood")
-        pause(place, True)
+        place.pause("flood", True)
         place.create_spread(quiet_tasks, 1, place.noop("@after 1s"), group="quiet")
         alone, beside = measure(place, phase_s, pairs)
         rows.check(place)
         return figures(place, alone, beside)
-
-
-def pause(place, paused):
-    group = place.call("GET", "/groups/flood")
-    place.call("PATCH", "/groups/flood", {"version": group["version"], "paused": paused})
 
 
 def measure(place, phase_s, pairs):
@@ -41,14 +36,14 @@ def measure(place, phase_s, pairs):
     spans = {True: [], False: []}
     for _ in range(pairs):
         for paused in (True, False):
-            pause(place, paused)
+            place.pause("flood", paused)
             time.sleep(SETTLE_S)
             if not paused:
                 wait_for("the flood", lambda: place.call("GET", "/groups/flood")["waiting"] >= 10 * FLOOD_QUOTA)
             begun = now_ms()
             time.sleep(phase_s)
             spans[paused].append((begun, now_ms()))
-    pause(place, True)
+    place.pause("flood", True)
     time.sleep(1)
     place.stop()
     return spans[True], spans[False]
@@ -58,9 +53,9 @@ def lateness(place, group, spans):
     """How long after it was due each run of the group began, sorted."""
     late = []
     for begun, ended in spans:
-        late += [ms for ms, in rows.read(place, "SELECT start_time - trigger_time FROM ax_task_log WHERE group_key = ?"
-                                         " AND trigger_time >= ? AND trigger_time < ? AND start_time > 0",
-                                         group, begun, ended)]
+        late += [ms for ms, in place.store.rows(
+            f"SELECT start_time - trigger_time FROM ax_task_log WHERE group_key = '{group}' AND trigger_time >= {begun}"
+            f" AND trigger_time < {ended} AND start_time > 0")]
     if not late:
         raise Failed(f"no run of {group} was due")
     return sorted(late)
@@ -76,15 +71,16 @@ def figures(place, alone, beside):
     for label in ("p50", "p99"):
         found[f"beside_to_alone_{label}"] = found[f"beside_start_{label}_ms"] / max(1, found[f"alone_start_{label}_ms"])
     seconds = sum(ended - begun for begun, ended in beside) / 1000
-    found["flood_per_s"] = sum(rows.read(place, "SELECT count(*) FROM ax_task_log WHERE group_key = 'flood' AND"
-                                         " start_time >= ? AND start_time < ?", *span)[0][0] for span in beside) / seconds
+    found["flood_per_s"] = sum(place.store.rows(
+        "SELECT count(*) FROM ax_task_log WHERE group_key = 'flood'"
+        f" AND start_time >= {begun} AND start_time < {ended}")[0][0] for begun, ended in beside) / seconds
     return found
 
 
 TARGETS = {"beside_to_alone_p99": "≤ 1.2"}
 SCENARIOS = [
-    Scenario("isolation", "a group with ten quotas of HTTP calls of 80 ms beside a quiet one", run, {"http": True}, TARGETS,
-             quick=True),
-    Scenario("isolation-noop", "the same with runs that end at once: the flood is as fast as the server", run,
-             {"http": False}, TARGETS),
+    *on_both("isolation", "a group with ten quotas of HTTP calls of 80 ms beside a quiet one", run, {"http": True}, TARGETS, "P12",
+             quick=(17, 0)),
+    Scenario("isolation-noop", "the same with runs that end at once: the flood is as fast as the server; embedded store", run,
+             {"on": "E", "http": False}, TARGETS),
 ]

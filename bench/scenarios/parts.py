@@ -35,10 +35,10 @@ def shards(build, quick):
 
 
 SCENARIOS = [
-    Scenario("cron", "next fires of 100 expressions, per second of CPU (P9)", cron, {},
-             {"cron_next_UTC_per_cpu_s": "≥ 10000000", "cron_next_Berlin_per_cpu_s": "≥ 5000000"}, times=1),
+    Scenario("cron", "next fires of 100 expressions, per second of CPU", cron, {},
+             {"cron_next_UTC_per_cpu_s": "≥ 10000000", "cron_next_Berlin_per_cpu_s": "≥ 5000000"}, "P9", quick=1),
     Scenario("store", "one run's life in the embedded store alone: CPU by runs in a transaction, transactions in a batch",
-             store, quick=True),
-    Scenario("failures", "what a failed run costs more than one that went well, and its message", failures, quick=True),
-    Scenario("shards", "a fire that is split into shards, one transaction, and the ends of all of them", shards, quick=True),
+             store, quick=3),
+    Scenario("failures", "what a failed run costs more than one that went well, and its message", failures, quick=2),
+    Scenario("shards", "a fire that is split into shards, one transaction, and the ends of all of them", shards, quick=1),
 ]

@@ -1,0 +1,54 @@
+"""One, two and three servers over one database, each held to a small part of a core, so that they are the limit (P11)."""
+
+import time
+
+from axbench import rows
+from axbench.place import Place, Skipped, wait_for
+from axbench.scenario import Scenario
+from axbench.share import Share, Unavailable
+
+
+def run(build, quick, tasks, percent):
+    if quick:
+        tasks = 300
+    drained = {n: drain(build, n, tasks, percent) for n in ([1, 2] if quick else [1, 2, 3])}
+    figures = {f"servers_{n}_fires_per_s": value for n, value in drained.items()}
+    return figures | {f"{n}_to_1": value / drained[1] for n, value in drained.items() if n > 1}
+
+
+def drain(build, servers, tasks, percent):
+    """Fires per second of so many servers, when `tasks` are due at one instant."""
+    with Place(build, "MR", servers=servers) as place:
+        place.start_worker()
+        due_s = int(time.time()) + 10 + tasks // 1000
+        place.create_tasks(tasks, place.noop(time.strftime("@at %Y-%m-%dT%H:%M:%SZ", time.gmtime(due_s))))
+        shares = hold(place, percent)
+        try:
+            if time.time() > due_s - 1:
+                raise Skipped("the machine is too busy: the tasks were not created in time")
+            time.sleep(due_s + 1 - time.time())
+            wait_for("the last run", lambda: not place.has_live_runs(), 300, 0.5)
+            place.stop()
+        finally:
+            place.stop()
+            for share in shares:
+                share.end()
+        rows.check(place)
+        return tasks / (rows.last_end(place, tasks) - due_s * 1000) * 1000
+
+
+def hold(place, percent):
+    shares = []
+    try:
+        for server in place.servers:
+            shares.append(Share(percent))
+            shares[-1].take(server.pid)
+    except Unavailable as why:
+        raise Skipped(str(why)) from None
+    return shares
+
+
+SCENARIOS = [
+    Scenario("servers", "one, two and three servers, 15 % of a core each, 6,000 no-op tasks due at one second; MariaDB + Redis",
+             run, {"tasks": 6000, "percent": 15}, {"2_to_1": "≥ 1.6"}, "P11", quick=40),
+]
