@@ -89,12 +89,45 @@ static const char *path_of(struct ax_ctl *ctl, const char *more)
 	return copy;
 }
 
+static void print_deliveries(struct ax_ctl *ctl, const json_t *deliveries)
+{
+	static const char *const heads[] = { ">CHANNEL", "KIND", "STATE", ">TRIES", "QUEUED", "SENT", "NEXT TRY",
+		"ERROR", NULL };
+	struct ax_table table;
+	ax_table_init(&table, heads);
+	size_t i;
+	const json_t *row;
+	json_array_foreach(deliveries, i, row)
+	{
+		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "channel_id"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "kind"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "state"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "attempts"));
+		ax_table_cell(&table, ax_json_time(&ctl->arena, row, "create_time"));
+		ax_table_cell(&table, ax_json_time(&ctl->arena, row, "sent_time"));
+		ax_table_cell(&table, ax_json_time(&ctl->arena, row, "next_time"));
+		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "error"));
+	}
+	if (table.n_cells > 0) {
+		puts("\ntold");
+		ax_table_print(&table, stdout);
+	}
+	ax_table_done(&table);
+}
+
 static int show(struct ax_ctl *ctl)
 {
 	json_t *alert = NULL;
 	int code = ax_client_call(&ctl->client, "GET", path_of(ctl, ""), NULL, &alert);
-	if (code == AX_EXIT_OK)
+	if (code == AX_EXIT_OK && ctl->json) {
+		ax_print_json(stdout, alert);
+	} else if (code == AX_EXIT_OK) {
+		json_t *told = json_incref(json_object_get(alert, "deliveries"));
+		json_object_del(alert, "deliveries");
 		ax_report_object(ctl, alert);
+		print_deliveries(ctl, told);
+		json_decref(told);
+	}
 	json_decref(alert);
 	return code;
 }

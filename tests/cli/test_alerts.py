@@ -64,7 +64,8 @@ def test_alerts(server, axctl):
     assert "nightly" in out and "open, muted" in out and "disk full" in out
     assert {key: server.requests[-1].query[key] for key in ("state", "rule", "group_key", "task_id")} == {
         "state": "open", "rule": "failed", "group_key": "default", "task_id": "3"}
-    assert "deliveries" in axctl("alert", "show", "9").out
+    shown = axctl("alert", "show", "9").out
+    assert "CHANNEL" in shown.split("told\n")[1] and DELIVERY["state"] in shown.split("told\n")[1]
     assert "muted alert 9" in axctl("alert", "mute", "9", "--note", "known").out
     assert server.requests[-1].body == {"note": "known"}
     assert "unmuted" in axctl("alert", "unmute", "9").out
