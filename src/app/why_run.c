@@ -471,6 +471,29 @@ void ax_why_state(struct ax_why_case *c)
 	ax_why_answer(c);
 }
 
+/* --- what the task promised, and what the worker tells of it ------------------------------------------------------ */
+
+static void promises(struct ax_why_case *c)
+{
+	const struct ax_run *run = c->run;
+	bool told = run->progress_percent >= 0;
+	const char *since = ax_why_span(c, AX_MAX(c->now - run->progress_time, 0));
+	if (run->status == AX_RUN_RUNNING && (told || run->stalled))
+		ax_why_add(c, run->progress_time, run->stalled ? AX_WHY_FAIL : AX_WHY_OK,
+			run->stalled ? "stalled" : "progress",
+			AX_SAY(c, "%s for %s%s.",
+				told ? AX_SAY(c, "Its progress is %" PRId64 " %%%s,", run->progress_percent,
+					       ax_why_quote(c, run->progress_msg))
+				     : "It told of no progress",
+				since, run->stalled ? ": longer than stall_seconds allows" : ""));
+	if (run->overran)
+		ax_why_add(c, 0, AX_WHY_FAIL, "overran",
+			run->must_end_time != 0
+				? AX_SAY(c, "It took longer than expected_seconds, or had not ended by %s.",
+					  ax_why_at(c, run->must_end_time))
+				: "It took longer than its expected_seconds.");
+}
+
 /* --- the only one of its fire? ------------------------------------------------------------------------------------ */
 
 /* What counts a fire among others and the run that a person made of it belong together; nothing else may share one. */
@@ -548,7 +571,7 @@ enum ax_status ax_why_run(
 	struct ax_tx *tx, struct ax_zones *zones, int64_t gid, int64_t now, struct ax_why *ret, struct ax_err *err)
 {
 	static void (*const chain[])(struct ax_why_case *) = { origin, part, trial, covers, made, attempts,
-		ax_why_state, failure_group, one_fire, reruns };
+		ax_why_state, promises, failure_group, one_fire, reruns };
 	struct ax_run run;
 	struct ax_why why = { 0 };
 	struct ax_why_case c = { .tx = tx, .zones = zones, .now = now, .why = &why, .err = err, .run = &run };

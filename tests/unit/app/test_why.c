@@ -4,6 +4,7 @@
 
 #include "app/backfill.h"
 #include "app/events.h"
+#include "app/ingest.h"
 #include "app/groups.h"
 #include "app/claim.h"
 #include "app/runs.h"
@@ -502,6 +503,38 @@ static void test_a_second_gid_for_one_fire_is_a_fault(void **state)
 	assert_string_equal(verdict(&why), "duplicate");
 }
 
+static void that_must_move(struct ax_task_def *def)
+{
+	def->timeout_seconds = 0;
+	def->expected_seconds = 20;
+	def->stall_seconds = 10;
+}
+
+static void test_progress_stall_and_promises(void **state)
+{
+	struct world *w = *state;
+	trigger(w, make_task(w, "", that_must_move), "");
+	struct ax_run run = claim(w);
+	report(w, "w1", AX_ITEM_STARTED, &run);
+	struct ax_why why = why_run(w, run.gid);
+	assert_false(has(&why, "progress") || has(&why, "stalled") || has(&why, "overran"));
+	static const char *const groups[] = { "default", NULL };
+	struct ax_item item = {
+		.type = AX_ITEM_PROGRESS, .gid = run.gid, .fence = run.fence, .percent = 42, .message = "page 4"
+	};
+	struct ax_report said = { .groups = groups, .worker = "w1", .incarnation = "i1", .items = &item, .n = 1 };
+	assert_int_equal(ax_ingest(&w->ctx, &said, NULL), AX_OK);
+	go(w, 5000);
+	why = why_run(w, run.gid);
+	says(step(&why, "progress", 0)->text, "42 %: page 4, for 5 s");
+	go(w, 16000);
+	why = why_run(w, run.gid);
+	assert_false(has(&why, "progress"));
+	says(step(&why, "stalled", 0)->text, "for 21 s: longer than stall_seconds");
+	assert_int_equal(step(&why, "overran", 0)->mark, AX_WHY_FAIL);
+	assert_string_equal(verdict(&why), "running");
+}
+
 /* --- tasks -------------------------------------------------------------------------------------------------------- */
 
 static void test_the_fire_before_an_instant(void **state)
@@ -773,6 +806,7 @@ int main(void)
 		T(test_the_hard_limit_and_what_came_after_it),
 		T(test_a_cancelled_run),
 		T(test_a_second_gid_for_one_fire_is_a_fault),
+		T(test_progress_stall_and_promises),
 		T(test_the_fire_before_an_instant),
 		T(test_skipped_by_overlap_and_by_misfire),
 		T(test_missed_then_run_by_a_person),
