@@ -78,6 +78,7 @@ struct sim_attempt {
 struct sim_result {
 	int64_t gid, fence;
 	enum ax_outcome outcome;
+	bool started_due; /* no server has said that it knows of the start */
 };
 
 struct sim_worker {

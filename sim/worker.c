@@ -41,7 +41,12 @@ static void drop(struct sim_worker *w, struct sim_attempt *attempt)
 static void spool(struct sim_worker *w, const struct sim_attempt *attempt, enum ax_outcome outcome)
 {
 	if (w->n_spool < SIM_HELD_MAX)
-		w->spool[w->n_spool++] = (struct sim_result){ attempt->gid, attempt->fence, outcome };
+		w->spool[w->n_spool++] = (struct sim_result){
+			.gid = attempt->gid,
+			.fence = attempt->fence,
+			.outcome = outcome,
+			.started_due = attempt->started && !attempt->started_told,
+		};
 }
 
 static void begin(struct sim_worker *w, struct sim_attempt *attempt)
@@ -210,6 +215,8 @@ static void send_report(struct sim_worker *w)
 		}
 	}
 	for (int i = 0; i < w->n_spool; i++) {
+		if (w->spool[i].started_due)
+			add_item(report, AX_ITEM_STARTED, w->spool[i].gid, w->spool[i].fence, 0);
 		add_item(report, AX_ITEM_RESULT, w->spool[i].gid, w->spool[i].fence, w->spool[i].outcome);
 		report->items[report->n - 1].message = message_of(sim, &w->spool[i]);
 	}

@@ -64,12 +64,17 @@ static void begin_claim(struct ax_run *run, int64_t now)
 	run->result = "";
 }
 
-static void begin_running(struct ax_run *run, const struct ax_task_def *def, int64_t now)
+void ax_run_begin_work(struct ax_run *run, int64_t now)
 {
 	run->accepted = true;
 	run->start_time = now;
 	run->heartbeat_time = now;
 	run->progress_time = now;
+}
+
+static void begin_running(struct ax_run *run, const struct ax_task_def *def, int64_t now)
+{
+	ax_run_begin_work(run, now);
 	run->watch_time = ax_watch_next(run, def);
 	run->limit_time = 0;
 	run->deadline_time = now + AX_LEASE_MS;
@@ -293,14 +298,16 @@ enum ax_status ax_change_result(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_
 	int64_t now, struct ax_err *err)
 {
 	struct ax_task_def def;
+	if (said->outcome == AX_OUTCOME_SUCCESS) {
+		said->event = AX_EV_SUCCEED;
+		said->reason = "";
+		return ax_change_run(ctx, tx, run, said, now, err);
+	}
 	enum ax_status status = ax_run_def(tx, run, &def, err);
 	if (status != AX_OK)
 		return status;
 	bool tries_left = run->retry_times < def.retry_count;
-	if (said->outcome == AX_OUTCOME_SUCCESS) {
-		said->event = AX_EV_SUCCEED;
-		said->reason = "";
-	} else if (run->cancel != AX_CANCEL_NONE) { /* whatever way it ended: it was asked to, and is not tried again */
+	if (run->cancel != AX_CANCEL_NONE) { /* whatever way it ended: it was asked to, and is not tried again */
 		said->event = AX_EV_CANCEL_CONFIRMED;
 		said->reason =
 			run->reason[0] != '\0' ? run->reason : "cancelled"; /* who asked: a person, or `replace` */

@@ -23,6 +23,9 @@ struct ax_change {
 enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, const struct ax_change *change,
 	int64_t now, struct ax_err *err);
 
+/* What the row of a run says of an attempt whose work began, whatever state it is in by now. Not stored. */
+void ax_run_begin_work(struct ax_run *run, int64_t now);
+
 /* The attempt ended with what the worker said: success, a retry, or the end. */
 enum ax_status ax_change_result(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, struct ax_change *said,
 	int64_t now, struct ax_err *err);

@@ -11,6 +11,8 @@ struct pass {
 	struct ax_ctx *ctx;
 	struct ax_report *report;
 	int64_t now;
+	struct ax_run run; /* of the newest item */
+	bool unwritten;    /* it has begun, and the next item, which ends it, writes both */
 };
 
 static bool may_touch(const struct ax_report *report, const struct ax_run *run)
@@ -120,6 +122,13 @@ static enum ax_status renew(
 	return tx->ops->run_update(tx, run, run->rev, err);
 }
 
+static bool is_ended_by_next(const struct ax_report *report, const struct ax_item *item)
+{
+	const struct ax_item *next = item + 1;
+	return next < report->items + report->n && next->type == AX_ITEM_RESULT && next->gid == item->gid &&
+		next->fence == item->fence;
+}
+
 static enum ax_status take_started(
 	struct pass *pass, struct ax_tx *tx, struct ax_run *run, struct ax_item *item, struct ax_err *err)
 {
@@ -128,7 +137,11 @@ static enum ax_status take_started(
 	if (run->status == AX_RUN_RUNNING)
 		return AX_OK;
 	item->verdict = AX_VERDICT_APPLIED;
-	return ax_change_run(pass->ctx, tx, run, &start, pass->now, err);
+	if (!is_ended_by_next(pass->report, item))
+		return ax_change_run(pass->ctx, tx, run, &start, pass->now, err);
+	ax_run_begin_work(run, pass->now);
+	pass->unwritten = true;
+	return AX_OK;
 }
 
 static enum ax_status take_progress(
@@ -192,18 +205,19 @@ static enum ax_status take_past(
 
 static enum ax_status take_item(struct pass *pass, struct ax_tx *tx, struct ax_item *item, struct ax_err *err)
 {
-	struct ax_run run;
-	enum ax_status status = tx->ops->run_get(tx, item->gid, true, &run, err);
+	struct ax_run *run = &pass->run;
+	enum ax_status status = pass->unwritten ? AX_OK : tx->ops->run_get(tx, item->gid, true, run, err);
+	pass->unwritten = false;
 	item->verdict = item->type == AX_ITEM_RESULT ? AX_VERDICT_LATE : AX_VERDICT_STOP;
-	if (status == AX_NOT_FOUND || (status == AX_OK && (item->fence > run.fence || item->fence <= 0)))
+	if (status == AX_NOT_FOUND || (status == AX_OK && (item->fence > run->fence || item->fence <= 0)))
 		return AX_OK;
 	if (status != AX_OK)
 		return status;
-	if (run.fence == item->fence && !may_touch(pass->report, &run))
+	if (run->fence == item->fence && !may_touch(pass->report, run))
 		return AX_OK;
-	if (run.fence == item->fence && ax_run_is_given_out(run.status))
-		return take_current(pass, tx, &run, item, err);
-	return take_past(pass, tx, &run, item, err);
+	if (run->fence == item->fence && ax_run_is_given_out(run->status))
+		return take_current(pass, tx, run, item, err);
+	return take_past(pass, tx, run, item, err);
 }
 
 static enum ax_status take_report(struct ax_tx *tx, void *arg, struct ax_err *err)
@@ -211,6 +225,7 @@ static enum ax_status take_report(struct ax_tx *tx, void *arg, struct ax_err *er
 	struct pass *pass = arg;
 	struct ax_report *report = pass->report;
 	struct ax_worker worker;
+	pass->unwritten = false;
 	enum ax_status status =
 		ax_worker_seen(pass->ctx, tx, report->worker, report->incarnation, false, pass->now, &worker, err);
 	for (int i = 0; status == AX_OK && i < report->n; i++)

@@ -91,6 +91,42 @@ static void test_success(void **state)
 	assert_int_equal(task_row(w, id).last_run_gid, run.gid);
 }
 
+/* Both items of an attempt in one report. */
+static void send_both(struct world *w, const struct ax_run *run, enum ax_outcome outcome)
+{
+	static const char *const groups[] = { "default", NULL };
+	struct ax_item items[] = {
+		{ .type = AX_ITEM_STARTED, .percent = -1, .message = "", .data = "", .result = "" },
+		{ .type = AX_ITEM_RESULT, .outcome = outcome, .code = 3, .message = "", .data = "", .result = "" },
+	};
+	for (size_t i = 0; i < AX_COUNT(items); i++) {
+		items[i].gid = run->gid;
+		items[i].fence = run->fence;
+	}
+	struct ax_report report = {
+		.worker = "w1", .incarnation = "i1", .groups = groups, .items = items, .n = AX_COUNT(items)
+	};
+	assert_int_equal(ax_ingest(&w->ctx, &report, NULL), AX_OK);
+	assert_int_equal(items[0].verdict, AX_VERDICT_APPLIED);
+	assert_int_equal(items[1].verdict, AX_VERDICT_APPLIED);
+}
+
+static void test_a_start_and_its_result_are_written_at_once(void **state)
+{
+	struct world *w = *state;
+	struct ax_run run = begin(w, NULL, NULL);
+	int64_t rev = run_row(w, run.gid).rev;
+	send_both(w, &run, AX_OUTCOME_SUCCESS);
+	struct ax_run row = run_row(w, run.gid);
+	assert_int_equal(row.status, AX_RUN_SUCCESS);
+	assert_int_equal(row.start_time, w->now);
+	assert_int_equal(row.rev, rev + 1);
+	run = begin(w, NULL, NULL);
+	send_both(w, &run, AX_OUTCOME_FAILED);
+	assert_int_equal(run_row(w, run.gid).status, AX_RUN_RETRYING);
+	assert_int_equal(attempt_row(w, run.gid, run.fence).start_time, w->now);
+}
+
 /* B129 */
 static void test_failures_retry_with_back_off_and_the_last_one_counts(void **state)
 {
@@ -477,6 +513,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_up, world_down)
 		T(test_success),
+		T(test_a_start_and_its_result_are_written_at_once),
 		T(test_failures_retry_with_back_off_and_the_last_one_counts),
 		T(test_only_chosen_codes_are_retried),
 		T(test_a_refusal_is_not_retried),
