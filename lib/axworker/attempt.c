@@ -67,6 +67,7 @@ struct axw_attempt *axw_attempt_new(struct axw *w, int64_t gid, int64_t fence)
 /* Out of every list; the memory goes with the last reference. */
 void axw_attempt_remove(struct axw_attempt *a)
 {
+	a->gone = true;
 	axw_report_unmark(a);
 	HASH_DELETE(hh, a->w->attempts, a);
 	axw_attempt_unref(a);
@@ -171,7 +172,6 @@ static void take_place(struct axw_attempt *a)
 	a->accepted_due = a->accepted_due && a->confirmed_start; /* `started` says as much */
 	a->started_due = true;
 	axw_report_mark(a);
-	axw_tell_soon(a->w);
 	if (a->confirmed_start)
 		a->state = CONFIRMING;
 	else
@@ -197,6 +197,7 @@ void axw_dispatch(struct axw *w)
 			take_place((struct axw_attempt *)(void *)((char *)item - offsetof(struct axw_attempt, queued)));
 		}
 	}
+	axw_tell_soon(w);
 	axw_session_poll(w);
 }
 
@@ -391,6 +392,8 @@ static void end_attempt(struct axw_attempt *a, const struct axw_finish_args *arg
 		AX_ASSERT(text);
 		a->stored_bytes = strlen(text);
 		w->stored_bytes += a->stored_bytes;
+		a->brief = a->started_due && !a->telling;
+		w->brief += a->brief;
 		axw_attempt_ref(a); /* the spool's */
 		axw_spool_put(w->spool, a->id.gid, a->id.fence, text, a);
 		free(text);
@@ -439,6 +442,8 @@ void axw_attempt_stored(struct axw *w, void *attempt)
 	struct axw_attempt *a = attempt;
 	a->state = STORED;
 	a->result_due = true;
+	w->brief -= a->brief;
+	a->brief = false;
 	axw_report_mark(a);
 	axw_tell_soon(w);
 	settle(a);

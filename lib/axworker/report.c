@@ -32,7 +32,7 @@ struct batch {
 
 void axw_report_mark(struct axw_attempt *a)
 {
-	if (a->dirty)
+	if (a->dirty || a->telling || a->gone) /* what is told now is looked at when it was heard */
 		return;
 	a->dirty = true;
 	DL_APPEND2(a->w->dirty, a, dirty_prev, dirty_next);
@@ -105,15 +105,14 @@ static void say_texts(struct batch *b, struct axw_attempt *a)
 /* The result comes after all output, for with it the attempt is over. */
 static void say_result(struct batch *b, struct axw_attempt *a)
 {
-	size_t size = AXW_RESULT_MAX / 4; /* few are near the limit */
 	if (a->more_output)
 		return;
 	if (a->out &&
 		(b->n == 0 || b->said[b->n - 1].attempt != a || b->said[b->n - 1].type != ITEM_OUTPUT ||
 			b->said[b->n - 1].seq + 1 != a->out_seq))
 		return;
-	if (has_room(b, size))
-		say(b, a, ITEM_RESULT, 0, size, json_copy(a->result_item));
+	if (has_room(b, a->stored_bytes))
+		say(b, a, ITEM_RESULT, 0, a->stored_bytes, json_copy(a->result_item));
 }
 
 struct batch *axw_batch_new(size_t items_max)
@@ -224,29 +223,29 @@ void axw_report_stops(struct axw *w, json_t *stops)
 	}
 }
 
+/* Under w->lock. */
 static bool has_more_to_say(const struct axw_attempt *a)
 {
-	return a->accepted_due || a->started_due || a->heartbeat_due || (a->result_due && !a->more_output) || a->out;
+	return a->accepted_due || a->started_due || a->heartbeat_due || (a->result_due && !a->more_output) || a->out ||
+		a->progress_due;
 }
 
-/* Those that are being told may yet have to be told again. */
-static void clean_up(struct axw *w)
+bool axw_report_is_needed(struct axw_attempt *a)
 {
-	struct axw_attempt *a;
-	struct axw_attempt *next;
-	uv_mutex_lock(&w->lock);
-	DL_FOREACH_SAFE2(w->dirty, a, next, dirty_next)
-	{
-		if (!a->telling && !has_more_to_say(a) && !a->progress_due)
-			axw_report_unmark(a);
-	}
-	uv_mutex_unlock(&w->lock);
+	uv_mutex_lock(&a->w->lock);
+	bool needed = has_more_to_say(a);
+	uv_mutex_unlock(&a->w->lock);
+	if (!needed)
+		axw_report_unmark(a);
+	return needed;
 }
 
 void axw_batch_sent(struct batch *b, struct server *to)
 {
-	for (size_t i = 0; i < b->n; i++)
+	for (size_t i = 0; i < b->n; i++) {
 		b->said[i].attempt->telling = to;
+		axw_report_unmark(b->said[i].attempt);
+	}
 }
 
 static void no_longer_told(struct batch *b, const struct server *to, bool unheard)
@@ -257,26 +256,29 @@ static void no_longer_told(struct batch *b, const struct server *to, bool unhear
 		if (a->telling == to && b->said[i].type == ITEM_PROGRESS && unheard)
 			a->progress_due = true;
 	}
-	for (size_t i = 0; i < b->n; i++)
-		if (b->said[i].attempt->telling == to)
-			b->said[i].attempt->telling = NULL;
+	for (size_t i = 0; i < b->n; i++) {
+		struct axw_attempt *a = b->said[i].attempt;
+		if (a->telling != to)
+			continue;
+		a->telling = NULL;
+		if (has_more_to_say(a))
+			axw_report_mark(a);
+	}
 	uv_mutex_unlock(&to->w->lock);
 }
 
 void axw_batch_answered(struct batch *b, struct server *by, json_t *verdicts, int64_t sent_ms)
 {
-	no_longer_told(b, by, false);
 	for (size_t i = 0; i < b->n; i++) {
 		const char *verdict = json_string_value(json_array_get(verdicts, i));
 		heard(&b->said[i], verdict ? verdict : "", sent_ms);
 	}
-	clean_up(by->w);
+	no_longer_told(b, by, false);
 }
 
 void axw_batch_untold(struct batch *b, struct server *to)
 {
 	no_longer_told(b, to, true);
-	clean_up(to->w);
 }
 
 /* It is our fault. It is said again item by item until the one that is wrong is alone; that one is given up, loudly,
@@ -291,7 +293,6 @@ void axw_batch_refused(struct batch *b, struct server *by, json_t *answer)
 		axw_log_json(w, AXW_ERROR, "item_given_up", json_pack("{s:O}", "item", json_array_get(b->items, 0)));
 		b->said[0].attempt->heartbeat_due = false;
 		heard(&b->said[0], "applied", 0);
-		clean_up(w);
 	}
 	by->items_max = b->n > 1 ? 1 : AXW_ITEMS_MAX;
 }

@@ -170,7 +170,6 @@ void axw_attempt_take(struct server *giver, json_t *run, int64_t poll_sent_ms)
 	enqueue(a);
 	AX_CRASHPOINT("start", "taken");
 	axw_report_mark(a);
-	axw_tell_soon(w);
 }
 
 struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text)

@@ -1,5 +1,6 @@
 #include "worker.h"
 
+#include <utlist.h>
 #include "base/num.h"
 #include "choice.h"
 #include "sys/attempt_dir.h"
@@ -10,7 +11,13 @@
  * while there are others. So a server that hangs costs one report's patience, once. */
 
 static const int64_t REPORT_TIMEOUT_MS = 10000;
-static const int64_t SOON_MS = 2; /* what ends together is reported together */
+/* What ends together is reported together. A server that takes its time is busy: it is given less often, and more at
+ * once. */
+static const int64_t SOON_MS = 2;
+static const int64_t SOON_BUSY_MS = 20;
+enum { SOON_SHARE = 4 }; /* of the time that an answer takes */
+/* And what ends at once is reported with its start: for so long a report waits for results on their way to the disk. */
+static const int64_t BRIEF_MS = 10;
 static const int64_t REST_FIRST_MS = 200;
 static const int64_t REST_LAST_MS = 5000;
 static const int64_t REST_MAX_MS = 10000; /* whatever a server wishes: leases must be renewed */
@@ -154,8 +161,11 @@ static int64_t sort(struct axw *w, struct batch **batches)
 	struct axw_standing standings[AXW_SERVERS_MAX];
 	int64_t progress_ms = 0;
 	note_standings(w, standings);
-	for (struct axw_attempt *a = w->dirty; a; a = a->dirty_next) {
-		if (a->telling)
+	struct axw_attempt *a;
+	struct axw_attempt *next;
+	DL_FOREACH_SAFE2(w->dirty, a, next, dirty_next)
+	{
+		if (!axw_report_is_needed(a))
 			continue;
 		int giver = a->giver ? (int)(a->giver - w->servers) : AXW_NOBODY;
 		int to = axw_choose(standings, w->n_servers, giver);
@@ -173,12 +183,18 @@ static int64_t sort(struct axw *w, struct batch **batches)
 
 static void tell_due(uv_timer_t *timer)
 {
-	axw_tell_now(timer->data);
+	struct axw *w = timer->data;
+	axw_run_posts(w); /* what has ended meanwhile */
+	if (w->brief > 0 && ax_boottime_ms() < w->gather_end_ms)
+		uv_timer_start(timer, tell_due, 1, 0);
+	else
+		axw_tell_now(w);
 }
 
 static void tell_in(struct axw *w, int64_t ms)
 {
 	bool set = uv_is_active((uv_handle_t *)&w->report_timer);
+	uv_update_time(&w->loop); /* taking many runs takes long */
 	if (!set || uv_timer_get_due_in(&w->report_timer) > (uint64_t)ms)
 		uv_timer_start(&w->report_timer, tell_due, (uint64_t)ms, 0);
 }
@@ -189,6 +205,7 @@ void axw_tell_now(struct axw *w)
 	if (w->closing)
 		return;
 	uv_timer_stop(&w->report_timer);
+	w->gather_end_ms = 0;
 	int64_t progress_ms = sort(w, batches);
 	for (int i = 0; i < w->n_servers; i++) {
 		struct server *server = &w->servers[i];
@@ -204,10 +221,22 @@ void axw_tell_now(struct axw *w)
 		tell_in(w, progress_ms);
 }
 
+static int64_t soon_ms(const struct axw *w)
+{
+	int64_t quickest_ms = INT64_MAX;
+	for (int i = 0; i < w->n_servers; i++)
+		if (w->servers[i].registered && w->servers[i].trusted)
+			quickest_ms = AX_MIN(quickest_ms, w->servers[i].answer_ms);
+	return quickest_ms == INT64_MAX ? SOON_MS : AX_MAX(SOON_MS, AX_MIN(quickest_ms / SOON_SHARE, SOON_BUSY_MS));
+}
+
 void axw_tell_soon(struct axw *w)
 {
-	if (w->dirty && !w->closing)
-		tell_in(w, SOON_MS);
+	if (!w->dirty || w->closing)
+		return;
+	if (w->gather_end_ms == 0)
+		w->gather_end_ms = ax_boottime_ms() + soon_ms(w) + BRIEF_MS;
+	tell_in(w, soon_ms(w));
 }
 
 /* The server sees that this worker lives, and may have something to say. */
@@ -222,6 +251,14 @@ void axw_tell_beat(struct axw *w)
 	int to = axw_choose(standings, w->n_servers, AXW_NOBODY);
 	if (to != AXW_NOBODY)
 		send_batch(&w->servers[to], axw_batch_new(0));
+}
+
+bool axw_tell_is_over(const struct axw *w)
+{
+	for (int i = 0; i < w->n_servers; i++)
+		if (w->servers[i].batch && axw_batch_size(w->servers[i].batch) > 0)
+			return false;
+	return !w->dirty;
 }
 
 void axw_tell_abort(struct axw *w)

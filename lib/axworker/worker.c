@@ -49,9 +49,8 @@ void axw_post(struct axw *w, void (*fn)(struct axw *w, void *arg), void *arg)
 		free(post);
 }
 
-static void run_posts(uv_async_t *async)
+void axw_run_posts(struct axw *w)
 {
-	struct axw *w = async->data;
 	uv_mutex_lock(&w->lock);
 	struct post *posts = w->posts;
 	w->posts = w->posts_last = NULL;
@@ -61,6 +60,11 @@ static void run_posts(uv_async_t *async)
 		post->fn(w, post->arg);
 		free(post);
 	}
+}
+
+static void on_wake(uv_async_t *async)
+{
+	axw_run_posts(async->data);
 }
 
 /* ---- making */
@@ -105,7 +109,7 @@ static void init_loop(struct axw *w)
 {
 	AX_ASSERT(uv_loop_init(&w->loop) == 0);
 	AX_ASSERT(uv_mutex_init(&w->lock) == 0 && uv_cond_init(&w->stop_asked) == 0);
-	AX_ASSERT(uv_async_init(&w->loop, &w->wake, run_posts) == 0);
+	AX_ASSERT(uv_async_init(&w->loop, &w->wake, on_wake) == 0);
 	AX_ASSERT(uv_timer_init(&w->loop, &w->second) == 0 && uv_timer_init(&w->loop, &w->heartbeat) == 0 &&
 		uv_timer_init(&w->loop, &w->report_timer) == 0);
 	w->wake.data = w->second.data = w->heartbeat.data = w->report_timer.data = w;
@@ -246,7 +250,7 @@ static void end_step(struct axw *w, int64_t now)
 		axw_tell_soon(w);
 		enter(w, REPORTING, REPORTING_MS);
 	}
-	if (w->phase == REPORTING && (!w->dirty || now >= w->phase_end_ms)) {
+	if (w->phase == REPORTING && (axw_tell_is_over(w) || now >= w->phase_end_ms)) {
 		enter(w, LEAVING, INT64_MAX);
 		axw_session_leave(w, close_all);
 	}

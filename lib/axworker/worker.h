@@ -129,8 +129,10 @@ struct axw_attempt {
 	/* What a server has yet to hear. */
 	bool accepted_due, started_due, heartbeat_due, result_due;
 	struct axw_attempt *dirty_prev, *dirty_next;
-	bool dirty;
-	struct server *giver;   /* NULL: an earlier process's */
+	bool dirty;           /* in the list of those that have something to say and are not being told */
+	bool gone;            /* removed */
+	bool brief;           /* it ended before a server heard that it began; its result is on its way to the spool */
+	struct server *giver; /* NULL: an earlier process's */
 	struct server *telling; /* a report that names it is on its way there */
 
 	/* Under w->lock. */
@@ -206,6 +208,8 @@ struct axw {
 	struct axw_attempt *attempts; /* by id */
 	struct axw_attempt *runs;     /* by gid */
 	struct axw_attempt *dirty;
+	int brief;             /* so many of them are */
+	int64_t gather_end_ms; /* boottime: the next report waits for those no longer; 0 = none is due */
 	struct seen *seen;
 	unsigned attempts_peak; /* since there were none */
 	int executing;
@@ -235,6 +239,7 @@ struct axw {
 
 /* worker.c */
 void axw_post(struct axw *w, void (*fn)(struct axw *w, void *arg), void *arg); /* from any thread */
+void axw_run_posts(struct axw *w);
 void axw_end_now(struct axw *w, int end); /* stops everything; the worker ends with `end` */
 int64_t axw_slots(const struct axw *w, const struct group *group);
 int64_t axw_jitter(struct axw *w, int64_t ms); /* between half of it and all: many workers shall not come at once */
@@ -249,7 +254,8 @@ bool axw_fail(char *error, size_t size, const char *fmt, ...) AX_PRINTF(3, 4); /
 void axw_log_json(struct axw *w, enum axw_level level, const char *event, json_t *members); /* takes members */
 
 /* take.c */
-void axw_attempt_take(struct server *giver, json_t *run, int64_t poll_sent_ms); /* from a poll's answer */
+/* From a poll's answer: it waits for a place, which axw_dispatch gives. */
+void axw_attempt_take(struct server *giver, json_t *run, int64_t poll_sent_ms);
 struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text);
 
 /* journal.c */
@@ -279,6 +285,7 @@ void axw_attempts_close(struct axw *w); /* the loop ends */
 /* report.c: what a server has yet to hear, and what it answers */
 void axw_report_mark(struct axw_attempt *a); /* it has something to say */
 void axw_report_unmark(struct axw_attempt *a);
+bool axw_report_is_needed(struct axw_attempt *a); /* unmarks one that has nothing to say any more */
 void axw_report_stops(struct axw *w, json_t *stops);
 void axw_output_drop(struct axw_attempt *a);
 struct batch *axw_batch_new(size_t items_max);
@@ -298,6 +305,7 @@ void axw_tell_soon(struct axw *w);
 void axw_tell_beat(struct axw *w);                           /* also when there is nothing to say */
 void axw_tell_trust(struct server *server, int64_t took_ms); /* it answered */
 void axw_tell_doubt(struct server *server);                  /* it did not */
+bool axw_tell_is_over(const struct axw *w);                  /* there is nothing to say, and nothing unanswered */
 void axw_tell_abort(struct axw *w);
 
 /* wire.c: a POST to a server. `done` gets the HTTP status (0 = no answer) and the answer when it is JSON. */
