@@ -4,6 +4,7 @@
 
 #include "app/birth.h"
 #include "app/change.h"
+#include "app/output.h"
 #include "app/watch.h"
 #include "core/limits.h"
 
@@ -64,21 +65,8 @@ static enum ax_status keep_late(
 	return tx->ops->attempt_put(tx, &attempt, err);
 }
 
-/* Keeps the first and the last parts of an attempt's output: when the room is used up, the middle gives way. */
 static enum ax_status take_output(struct pass *pass, struct ax_tx *tx, struct ax_item *item, struct ax_err *err)
 {
-	int64_t bytes, chunks, last_seq;
-	enum ax_status status = tx->ops->output_size(tx, item->gid, item->fence, &bytes, &chunks, &last_seq, err);
-	if (status != AX_OK)
-		return status;
-	item->verdict = item->seq > last_seq ? AX_VERDICT_APPLIED : AX_VERDICT_DUPLICATE;
-	if (item->seq <= last_seq || item->len == 0)
-		return AX_OK;
-	int64_t over = bytes + item->len - AX_OUTPUT_KEEP;
-	if (over > 0)
-		status = tx->ops->output_cut(tx, item->gid, item->fence, AX_OUTPUT_KEEP_HEAD, over, err);
-	if (status != AX_OK)
-		return status;
 	struct ax_output output = {
 		.gid = item->gid,
 		.fence = item->fence,
@@ -87,7 +75,10 @@ static enum ax_status take_output(struct pass *pass, struct ax_tx *tx, struct ax
 		.data = item->data,
 		.len = item->len,
 	};
-	return tx->ops->output_append(tx, &output, err);
+	bool is_new = false;
+	enum ax_status status = ax_output_keep(tx, &output, &is_new, err);
+	item->verdict = is_new ? AX_VERDICT_APPLIED : AX_VERDICT_DUPLICATE;
+	return status;
 }
 
 static enum ax_status take_result(

@@ -15,6 +15,7 @@ def mutant(name, why, *edits):
 
 BIRTH, CHANGE, DISPATCH, FIRE = "src/app/birth.c", "src/app/change.c", "src/app/dispatch.c", "src/app/fire.c"
 BACKFILL, CALENDARS, MAKE_UP = "src/app/backfill.c", "src/app/calendars.c", "src/app/make_up.c"
+CANCEL = "src/app/cancel.c"
 OVERLAP, SCHEDULE_NEXT, SHARD_SET = "src/app/overlap.c", "src/app/schedule_next.c", "src/app/shard_set.c"
 CHAIN, CHAIN_EDIT, FOLLOW, EVENTS = "src/app/chain.c", "src/app/chain_edit.c", "src/app/follow.c", "src/app/events.c"
 FAILURES, RUNS = "src/app/failures.c", "src/app/runs.c"
@@ -28,8 +29,11 @@ MUTANTS = [
     mutant("fence-stays", "each claim has a fence of its own",
            (CHANGE, "\trun->fence++;\n", "")),
     mutant("fence-not-compared", "a report of an earlier claim says nothing about this one",
-           (INGEST, "if (run.fence == item->fence && ax_run_is_given_out(run.status))",
-            "if (ax_run_is_given_out(run.status))")),
+           (INGEST, "if (run->fence == item->fence && ax_run_is_given_out(run->status))",
+            "if (ax_run_is_given_out(run->status))")),
+    mutant("start-of-another", "only its own result ends an attempt that just began",
+           (INGEST, "next->type == AX_ITEM_RESULT && next->gid == item->gid &&\n\t\tnext->fence == item->fence;",
+            "next->type == AX_ITEM_RESULT;")),
     mutant("late-result-applied", "a result of a claim that was taken back and given out again comes too late",
            (INGEST, "\tif (run->fence != item->fence)\n\t\treturn keep_late(pass, tx, run, item, err);\n", "")),
     mutant("late-result-forgotten", "a late result is confirmed only because it was recorded",
@@ -108,7 +112,7 @@ MUTANTS = [
     mutant("skip-leaves-waiting", "an edit to overlap skip passes over the fires that wait",
            (TASKS, "if (status == AX_OK && task.def.overlap == AX_OVERLAP_SKIP)", "if (false)")),
     mutant("cancelled-is-tried-again", "what was asked to stop is not tried again",
-           (CHANGE, "\t} else if (run->cancel != AX_CANCEL_NONE) {", "\t} else if (false) {")),
+           (CHANGE, "\tif (run->cancel != AX_CANCEL_NONE) { /* whatever", "\tif (false) { /* whatever")),
     # ---- failures
     mutant("failure-not-written", "every run that failed is counted",
            (CHANGE, "\t\tstatus = ax_failure_note(tx, run, now, err);\n", "\t\tstatus = AX_OK;\n")),
@@ -167,7 +171,7 @@ MUTANTS = [
     mutant("worst-shard-forgotten", "a parent ends as its shards say",
            (SHARD_SET, "\tif (by_state[AX_RUN_FAILED] > 0)\n\t\treturn AX_EV_SHARDS_FAILED;\n", "")),
     mutant("cancel-stops-at-the-parent", "a cancel reaches every shard",
-           (CHANGE, "if (status == AX_OK && ax_run_is_parent(run) && !ax_run_is_terminal(run->status))", "if (false)")),
+           (CANCEL, "if (status == AX_OK && ax_run_is_parent(run) && !ax_run_is_terminal(run->status))", "if (false)")),
     mutant("all-shards-rerun", "only those that did not succeed are repeated",
            (SHARD_SET, "\t\tif (old.at[i].status != AX_RUN_SUCCESS)\n", "")),
     # ---- events and chains
