@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "adapters/mariadb/mariadb.h"
+#include "adapters/mariadb/url.h"
 #include "base/buf.h"
 #include "base/utf8.h"
 
@@ -36,10 +36,12 @@ static void check_again(const struct ax_mariadb_config *config, struct ax_arena 
 	add_escaped(&url, "/", config->database);
 	add_escaped(&url, "?ca=", config->ca_file);
 	add_escaped(&url, "&socket=", config->socket);
+	add_escaped(&url, "&password_file=", config->password_file);
 	ax_buf_adds(&url, tls[config->tls]);
 	AX_ASSERT(ax_mariadb_read_url(url.data, arena, &again, &err) == AX_OK);
 	AX_ASSERT(strcmp(again.user, config->user) == 0 && strcmp(again.password, config->password) == 0);
 	AX_ASSERT(strcmp(again.host, config->host) == 0 && strcmp(again.socket, config->socket) == 0);
+	AX_ASSERT(strcmp(again.password_file, config->password_file) == 0);
 	AX_ASSERT(strcmp(again.database, config->database) == 0 && strcmp(again.ca_file, config->ca_file) == 0);
 	AX_ASSERT(again.port == config->port && again.tls == config->tls);
 	ax_buf_done(&url);
@@ -55,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *text = ax_strndup(&arena, (const char *)data, size);
 	if (ax_mariadb_read_url(text, &arena, &config, &err) == AX_OK) {
 		const char *parts[] = { config.user, config.password, config.host, config.socket, config.database,
-			config.ca_file };
+			config.ca_file, config.password_file };
 		for (size_t i = 0; i < AX_COUNT(parts); i++)
 			check_part(parts[i]);
 		AX_ASSERT(config.port >= 1 && config.port <= 65535);

@@ -1,113 +1,21 @@
 #include "check/copy.h"
 
-#include <errno.h>
 #include <mysql.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "adapters/mariadb/url.h"
 #include "base/attr.h"
 
 enum { CONNECT_S = 10, READ_S = 600 };
-
-struct address {
-	char *user, *password, *host, *database;
-	unsigned port;
-};
 
 struct copying {
 	struct ax_arena arena;
 	MYSQL *from;
 	sqlite3 *to;
 };
-
-/* ---- the address ---- */
-
-static enum ax_status bad_url(struct ax_err *err)
-{
-	return ax_fail(err, AX_INVALID, "store", "the store must be mysql://USER:PASS@HOST:PORT/DB");
-}
-
-/* %XX in place; false when one is no number. */
-static bool decode(char *text)
-{
-	char *to = text;
-	for (const char *p = text; *p != '\0'; p++) {
-		if (*p != '%') {
-			*to++ = *p;
-			continue;
-		}
-		char digits[3] = { p[1], p[1] != '\0' ? p[2] : '\0', '\0' };
-		if (strspn(digits, "0123456789abcdefABCDEF") != 2)
-			return false;
-		*to++ = (char)strtol(digits, NULL, 16);
-		p += 2;
-	}
-	*to = '\0';
-	return true;
-}
-
-/* The first line. */
-static enum ax_status read_password(struct ax_arena *arena, const char *path, char **ret, struct ax_err *err)
-{
-	char line[512] = "";
-	FILE *file = fopen(path, "re");
-	bool read = file != NULL && fgets(line, sizeof line, file) != NULL;
-	if (file != NULL)
-		fclose(file);
-	if (!read)
-		return ax_fail(
-			err, AX_UNAVAILABLE, "store", "the password file %s cannot be read: %s", path, strerror(errno));
-	line[strcspn(line, "\r\n")] = '\0';
-	*ret = ax_strdup(arena, line);
-	return AX_OK;
-}
-
-static enum ax_status read_url(struct ax_arena *arena, const char *url, struct address *ret, struct ax_err *err)
-{
-	static const char scheme[] = "mysql://";
-	struct address a = { .port = 3306, .password = ax_strdup(arena, "") };
-	if (strncmp(url, scheme, sizeof scheme - 1) != 0)
-		return bad_url(err);
-	char *rest = ax_strdup(arena, url + sizeof scheme - 1), *at = strrchr(rest, '@');
-	if (at == NULL)
-		return bad_url(err);
-	*at = '\0';
-	a.user = rest;
-	a.host = at + 1;
-	char *colon = strchr(a.user, ':'), *slash = strchr(a.host, '/');
-	if (colon != NULL) {
-		*colon = '\0';
-		a.password = colon + 1;
-	}
-	if (slash == NULL || slash[1] == '\0')
-		return bad_url(err);
-	*slash = '\0';
-	a.database = slash + 1;
-	char *options = strchr(a.database, '?'), *port = strrchr(a.host, ':');
-	if (options != NULL)
-		*options++ = '\0';
-	if (port != NULL && strchr(port, ']') == NULL) {
-		*port = '\0';
-		a.port = (unsigned)strtoul(port + 1, NULL, 10);
-	}
-	if (a.host[0] == '[') { /* IPv6 */
-		a.host++;
-		a.host[strcspn(a.host, "]")] = '\0';
-	}
-	if (!decode(a.user) || !decode(a.password) || !decode(a.database) || a.user[0] == '\0' || a.host[0] == '\0' ||
-		a.port == 0)
-		return bad_url(err);
-	*ret = a;
-	if (options == NULL)
-		return AX_OK;
-	static const char file[] = "password_file=";
-	if (strncmp(options, file, sizeof file - 1) != 0 || !decode(options))
-		return bad_url(err);
-	return read_password(arena, options + sizeof file - 1, &ret->password, err);
-}
 
 /* ---- reading ---- */
 
@@ -121,15 +29,33 @@ static enum ax_status cannot_copy(struct copying *c, struct ax_err *err)
 	return ax_fail(err, AX_BROKEN, "store", "the copy cannot be written: %s", sqlite3_errmsg(c->to));
 }
 
-static enum ax_status connect_to(struct copying *c, const struct address *a, struct ax_err *err)
+static void set_options(MYSQL *mysql, const struct ax_mariadb_config *a)
 {
-	unsigned connect_s = CONNECT_S, read_s = READ_S, tcp = MYSQL_PROTOCOL_TCP;
-	mysql_options(c->from, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
-	mysql_options(c->from, MYSQL_OPT_READ_TIMEOUT, &read_s);
-	mysql_options(c->from, MYSQL_OPT_PROTOCOL, &tcp);
-	mysql_options(c->from, MYSQL_SET_CHARSET_NAME, "utf8mb4");
-	if (mysql_real_connect(c->from, a->host, a->user, a->password, a->database, a->port, NULL, 0) == NULL)
+	static const my_bool yes = 1;
+	unsigned connect_s = CONNECT_S, read_s = READ_S;
+	unsigned protocol = a->socket[0] != '\0' ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
+	mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect_s);
+	mysql_options(mysql, MYSQL_OPT_READ_TIMEOUT, &read_s);
+	mysql_options(mysql, MYSQL_OPT_PROTOCOL, &protocol);
+	mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+	if (!ax_mariadb_wants_tls(a))
+		return;
+	mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &yes);
+	mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
+	if (a->ca_file[0] != '\0')
+		mysql_options(mysql, MYSQL_OPT_SSL_CA, a->ca_file);
+}
+
+static enum ax_status connect_to(struct copying *c, const struct ax_mariadb_config *a, struct ax_err *err)
+{
+	bool by_socket = a->socket[0] != '\0';
+	set_options(c->from, a);
+	if (mysql_real_connect(c->from, by_socket ? NULL : a->host, a->user, a->password, a->database,
+		    (unsigned)a->port, by_socket ? a->socket : NULL, 0) == NULL)
 		return cannot_read(c, err);
+	if (ax_mariadb_wants_tls(a) && mysql_get_ssl_cipher(c->from) == NULL)
+		return ax_fail(err, AX_INVALID, "store",
+			"the database at %s has no TLS; set it up there, or say tls=off", a->host);
 	if (mysql_query(c->from, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ") != 0 ||
 		mysql_query(c->from, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY") != 0)
 		return cannot_read(c, err);
@@ -280,12 +206,16 @@ static enum ax_status copy_tables(struct copying *c, struct ax_err *err)
 	return status;
 }
 
-enum ax_status ax_check_copy(const char *url, sqlite3 *copy, struct ax_err *err)
+enum ax_status ax_check_copy(const char *url, const char *password_file, sqlite3 *copy, struct ax_err *err)
 {
 	struct copying c = { .from = mysql_init(NULL), .to = copy };
-	struct address address = { 0 };
+	struct ax_mariadb_config address;
 	AX_ASSERT(c.from != NULL);
-	enum ax_status status = read_url(&c.arena, url, &address, err);
+	enum ax_status status = ax_mariadb_read_url(url, &c.arena, &address, err);
+	if (status == AX_OK && password_file != NULL)
+		address.password_file = password_file;
+	if (status == AX_OK)
+		status = ax_mariadb_read_password(&address, &c.arena, err);
 	if (status == AX_OK)
 		status = connect_to(&c, &address, err);
 	if (status == AX_OK)

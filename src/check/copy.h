@@ -7,8 +7,7 @@
 #include <sqlite3.h>
 #include "base/err.h"
 
-/* `url`: mysql://USER:PASS@HOST:PORT/DB, with %XX for what would be misread; `?password_file=F` for a password that the
- * command line does not show. `copy` is empty. */
-enum ax_status ax_check_copy(const char *url, sqlite3 *copy, struct ax_err *err);
+/* `url` is a server's --store mysql://…, `password_file` its --store-password-file or NULL. `copy` is empty. */
+enum ax_status ax_check_copy(const char *url, const char *password_file, sqlite3 *copy, struct ax_err *err);
 
 #endif

@@ -22,9 +22,11 @@ static const char usage[] =
 	"store agree with each other.\n"
 	"\n"
 	"  --store sqlite:PATH   the embedded store; no server may have it open (there, use `axctl audit`)\n"
-	"  --store mysql://USER:PASS@HOST:PORT/DB\n"
-	"                        a MariaDB or MySQL database; servers may be at work. `?password_file=F` behind it\n"
-	"                        reads the password from a file\n"
+	"  --store mysql://USER:PASSWORD@HOST:PORT/DATABASE\n"
+	"                        a MariaDB or MySQL database, as a server's --store names it, with the same options\n"
+	"                        behind it (ca, tls, socket, password_file); servers may be at work\n"
+	"  --store-password-file FILE\n"
+	"                        the first line is the password of the database\n"
 	"  --from T, --to T      the window: RFC 3339 or milliseconds UTC; else all that can be judged\n"
 	"  --task ID             fires of this task only\n"
 	"  --journal FILE        a worker's execution journal; more files may follow\n"
@@ -34,7 +36,7 @@ static const char usage[] =
 	"Exit status: 0 all is well, 1 something is not, 2 it could not be checked.\n";
 
 struct options {
-	const char *store;
+	const char *store, *password_file;
 	const char *zone_dir;
 	int64_t from_ms, to_ms; /* -1 = not said */
 	int64_t task_id;        /* 0 = all */
@@ -71,8 +73,12 @@ static bool take_option(struct options *o, int letter, const char *value)
 	switch (letter) {
 	case 's':
 		if ((strncmp(value, "sqlite:", 7) != 0 || value[7] == '\0') && strncmp(value, "mysql://", 8) != 0)
-			return wrong_usage("only sqlite:PATH and mysql://USER:PASS@HOST:PORT/DB can be read", value);
+			return wrong_usage(
+				"only sqlite:PATH and mysql://USER:PASSWORD@HOST:PORT/DATABASE can be read", value);
 		o->store = value;
+		return true;
+	case 'p':
+		o->password_file = value;
 		return true;
 	case 'f':
 		return parse_instant(value, &o->from_ms) || wrong_usage("--from is no instant", value);
@@ -102,6 +108,7 @@ static bool read_options(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {
 		{ "store", required_argument, NULL, 's' },
+		{ "store-password-file", required_argument, NULL, 'p' },
 		{ "from", required_argument, NULL, 'f' },
 		{ "to", required_argument, NULL, 't' },
 		{ "task", required_argument, NULL, 'i' },
@@ -123,6 +130,8 @@ static bool read_options(int argc, char **argv, struct options *o)
 		return wrong_usage("what is this", argv[optind]);
 	for (; optind < argc; optind++)
 		o->journals[o->n_journals++] = argv[optind];
+	if (o->password_file && (!o->store || strncmp(o->store, "mysql://", 8) != 0))
+		return wrong_usage("--store-password-file goes with --store mysql://…", o->password_file);
 	if (!o->store && o->n_journals == 0)
 		return wrong_usage("nothing to check", "give --store or --journal");
 	return true;
@@ -169,7 +178,7 @@ static enum ax_status check(const struct options *o, struct outcome *out, struct
 	struct ax_check_store store = { .lock_fd = -1 };
 	enum ax_status status = AX_OK;
 	if (o->store)
-		status = ax_check_store_open(o->store, &store, err);
+		status = ax_check_store_open(o->store, o->password_file, &store, err);
 	if (status == AX_OK && o->store)
 		status = check_store(o, &store, out, err);
 	if (status == AX_OK && o->n_journals > 0)

@@ -110,18 +110,20 @@ static enum ax_status open_file(const char *path, struct ax_check_store *store, 
 }
 
 /* An unnamed file that goes with the process: a history may be larger than memory. */
-static enum ax_status open_copy(const char *url, struct ax_check_store *store, struct ax_err *err)
+static enum ax_status open_copy(
+	const char *url, const char *password_file, struct ax_check_store *store, struct ax_err *err)
 {
 	if (sqlite3_open_v2("", &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK)
 		return ax_fail(err, AX_BROKEN, "store", "no copy can be made: %s", sqlite3_errmsg(store->db));
-	return ax_check_copy(url, store->db, err);
+	return ax_check_copy(url, password_file, store->db, err);
 }
 
-enum ax_status ax_check_store_open(const char *url, struct ax_check_store *ret, struct ax_err *err)
+enum ax_status ax_check_store_open(
+	const char *url, const char *password_file, struct ax_check_store *ret, struct ax_err *err)
 {
 	struct ax_check_store store = { .lock_fd = -1 };
-	enum ax_status status =
-		strncmp(url, "sqlite:", 7) == 0 ? open_file(url + 7, &store, err) : open_copy(url, &store, err);
+	enum ax_status status = strncmp(url, "sqlite:", 7) == 0 ? open_file(url + 7, &store, err)
+								: open_copy(url, password_file, &store, err);
 	if (status == AX_OK)
 		status = read_life(&store, err);
 	if (status == AX_OK)

@@ -18,8 +18,9 @@ struct ax_check_store {
 };
 
 /* `url`: sqlite:PATH opens the file read-only, in one transaction; AX_BUSY while a server holds the lock. mysql://…
- * takes a copy; servers may be at work. */
-enum ax_status ax_check_store_open(const char *url, struct ax_check_store *ret, struct ax_err *err);
+ * takes a copy, with the password in `password_file` if one is named; servers may be at work. */
+enum ax_status ax_check_store_open(
+	const char *url, const char *password_file, struct ax_check_store *ret, struct ax_err *err);
 void ax_check_store_close(struct ax_check_store *store);
 
 /* The window that can be judged whole; `now_ms` bounds it. docs/audit.md says how it is chosen. */

@@ -165,7 +165,9 @@ enum ax_status ax_backend_open_mariadb(const struct ax_config *config, struct ax
 	b->clock = clock;
 	enum ax_status status = ax_mariadb_read_url(config->store_url, &b->arena, &mariadb, err);
 	if (status == AX_OK && config->store_password_file[0] != '\0')
-		status = ax_config_read_password(config->store_password_file, &b->arena, &mariadb.password, err);
+		mariadb.password_file = config->store_password_file;
+	if (status == AX_OK)
+		status = ax_mariadb_read_password(&mariadb, &b->arena, err);
 	mariadb.log = log;
 	if (status == AX_OK)
 		status = ax_mariadb_open(&mariadb, &b->db, err);

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adapters/mariadb/mariadb.h"
+#include "adapters/mariadb/url.h"
 #include "base/buf.h"
 #include "base/num.h"
 #include "port/queue.h"
+#include "sys/first_line.h"
 
 enum option {
 #define AX_OPTION(name, arg, preset, text) OPT_##name,
@@ -158,26 +159,6 @@ static enum ax_status read_store(const char *const values[OPT_MAX], struct ax_co
 	return AX_OK;
 }
 
-static enum ax_status read_first_line(
-	const char *path, int option, struct ax_arena *arena, const char **ret, struct ax_err *err)
-{
-	char line[512] = "";
-	FILE *file = fopen(path, "re");
-	bool read = file != NULL && fgets(line, sizeof line, file) != NULL;
-	if (file != NULL)
-		fclose(file);
-	if (!read)
-		return refuse(err, option, "names a file that no password can be read from");
-	line[strcspn(line, "\r\n")] = '\0';
-	*ret = ax_strdup(arena, line);
-	return AX_OK;
-}
-
-enum ax_status ax_config_read_password(const char *path, struct ax_arena *arena, const char **ret, struct ax_err *err)
-{
-	return read_first_line(path, OPT_store_password_file, arena, ret, err);
-}
-
 static enum ax_status read_queue(const char *const values[OPT_MAX], struct ax_config *ret, struct ax_err *err)
 {
 	const char *queue = values[OPT_queue], *password_file = values[OPT_queue_password_file];
@@ -193,8 +174,10 @@ static enum ax_status read_queue(const char *const values[OPT_MAX], struct ax_co
 		return AX_OK;
 	struct ax_arena scratch = { 0 };
 	const char *password;
-	enum ax_status status = read_first_line(password_file, OPT_queue_password_file, &scratch, &password, err);
-	if (status == AX_OK && !copy(ret->redis_url.password, sizeof ret->redis_url.password, password))
+	enum ax_status status = ax_first_line_read(password_file, &scratch, &password, &why);
+	if (status != AX_OK)
+		status = refuse(err, OPT_queue_password_file, why.msg);
+	else if (!copy(ret->redis_url.password, sizeof ret->redis_url.password, password))
 		status = refuse(err, OPT_queue_password_file, "holds a password that is too long");
 	ax_arena_done(&scratch);
 	return status;

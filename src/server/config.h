@@ -42,10 +42,6 @@ struct ax_config {
 AX_MUST_USE enum ax_status ax_config_read(
 	int argc, char **argv, char *(*env)(const char *name), struct ax_config *ret, struct ax_err *err);
 
-/* The first line of a file with a password, in the arena. */
-AX_MUST_USE enum ax_status ax_config_read_password(
-	const char *path, struct ax_arena *arena, const char **ret, struct ax_err *err);
-
 /* The text of --help, one line per option; the caller frees it. */
 char *ax_config_help(void);
 

@@ -10,7 +10,7 @@ from test_store import FAULTS
 
 sys.path.insert(0, str(ROOT / "tests/lib"))
 
-from mariadb import MariaDB, PASSWORD  # noqa: E402
+from mariadb import MariaDB, PASSWORD, USER  # noqa: E402
 
 GUARD = [rule for rule, _ in FAULTS].index("I4.guard")
 KINDS = {"INTEGER": "BIGINT", "TEXT": "LONGTEXT", "BLOB": "LONGBLOB"}
@@ -74,10 +74,25 @@ def test_clean_and_with_a_password_file(tmp_path, mariadb):
         assert said["runs"] > 0 and said["unexplained"] == 0
 
 
+def test_takes_what_a_server_takes(tmp_path, mariadb):
+    url = carry_over(make(tmp_path / "ax.db").done(), mariadb, "options")
+    secret = tmp_path / "secret"
+    secret.write_text(PASSWORD + "\n")
+    bare = url.replace(f":{PASSWORD}@", "@")
+    assert check("--store", bare, "--store-password-file", secret)[0] == 0
+    by_socket = f"mysql://{USER}@/options?socket={mariadb.socket}"
+    assert check("--store", by_socket, "--store-password-file", secret)[0] == 0
+    status, said = check("--store", f"{url}?tls=on")
+    assert status == 2 and "TLS" in said
+    status, said = check("--store", bare, "--store-password-file", tmp_path / "none")
+    assert status == 2 and "none cannot be read: No such file" in said
+    assert check("--store", "sqlite:x", "--store-password-file", secret)[0] == 2
+
+
 @pytest.mark.parametrize("url", ["mysql://", "mysql://host/db", "mysql://u:p@host", "mysql://u:p@/db", "mysql://u:%zz@h/db", "postgres://x"])
 def test_what_is_no_address(url):
     status, said = check("--store", url)
-    assert status == 2 and "mysql://USER:PASS@HOST:PORT/DB" in said
+    assert status == 2 and "mysql://USER:PASSWORD@HOST:PORT/DATABASE" in said
 
 
 def test_nobody_there(mariadb):

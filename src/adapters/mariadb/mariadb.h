@@ -8,31 +8,9 @@
  * called again from its beginning, a few times. A connection that broke while the commit was under way gives
  * AX_UNCERTAIN: read back by key. Broken connections are made anew at the next transaction, never within one. */
 
-#include "base/arena.h"
+#include "adapters/mariadb/url.h"
 #include "port/log.h"
 #include "port/store.h"
-
-enum ax_mariadb_tls {
-	AX_MARIADB_TLS_AUTO, /* on, unless the server is on this machine */
-	AX_MARIADB_TLS_ON,   /* the server's certificate is verified */
-	AX_MARIADB_TLS_OFF,
-};
-
-struct ax_mariadb_config {
-	const char *host;   /* a name or address; "" with a socket */
-	const char *socket; /* path of a Unix socket, or "" */
-	int port;
-	const char *user, *password, *database;
-	enum ax_mariadb_tls tls;
-	const char *ca_file; /* who may sign the server's certificate; "" = whom the system trusts */
-	struct ax_log *log;  /* NULL = silent */
-};
-
-/* mysql://USER:PASSWORD@HOST:PORT/DATABASE?ca=FILE&tls=on|off&socket=FILE; %XX in any part; the port (3306), the
- * password and what stands behind "?" may be left out, with a socket HOST too. AX_INVALID names the rule that it
- * breaks, and never shows the password. The texts of `ret` are in the arena. */
-enum ax_status ax_mariadb_read_url(
-	const char *url, struct ax_arena *arena, struct ax_mariadb_config *ret, struct ax_err *err);
 
 struct ax_mariadb;
 struct ax_mariadb_conn;

@@ -117,12 +117,6 @@ static enum ax_status check(struct ax_mariadb *db, MYSQL *mysql, struct ax_err *
 	return status;
 }
 
-static bool is_on_this_machine(const struct ax_mariadb_config *config)
-{
-	return config->socket[0] != '\0' || strcmp(config->host, "localhost") == 0 ||
-		strcmp(config->host, "::1") == 0 || strncmp(config->host, "127.", 4) == 0;
-}
-
 static void copy_config(struct ax_mariadb *db, const struct ax_mariadb_config *config)
 {
 	db->config = *config;
@@ -130,8 +124,7 @@ static void copy_config(struct ax_mariadb *db, const struct ax_mariadb_config *c
 		&db->config.database, &db->config.ca_file };
 	for (size_t i = 0; i < AX_COUNT(texts); i++)
 		*texts[i] = ax_strdup(&db->arena, *texts[i]);
-	db->tls =
-		config->tls == AX_MARIADB_TLS_ON || (config->tls == AX_MARIADB_TLS_AUTO && !is_on_this_machine(config));
+	db->tls = ax_mariadb_wants_tls(config);
 }
 
 enum ax_status ax_mariadb_open(const struct ax_mariadb_config *config, struct ax_mariadb **ret, struct ax_err *err)

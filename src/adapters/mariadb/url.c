@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "adapters/mariadb/mariadb.h"
-#include "base/err.h"
+#include "adapters/mariadb/url.h"
 #include "base/num.h"
 #include "base/utf8.h"
+#include "sys/first_line.h"
 
 enum { PORT = 3306 };
 
@@ -105,12 +105,15 @@ static enum ax_status read_option(
 		config->ca_file = value;
 	else if (IS("socket"))
 		config->socket = value;
+	else if (IS("password_file"))
+		config->password_file = value;
 	else if (IS("tls") && strcmp(value, "on") == 0)
 		config->tls = AX_MARIADB_TLS_ON;
 	else if (IS("tls") && strcmp(value, "off") == 0)
 		config->tls = AX_MARIADB_TLS_OFF;
 	else
-		return broken(err, "has an option other than ca=FILE, socket=FILE, tls=on and tls=off");
+		return broken(
+			err, "has an option other than ca=FILE, socket=FILE, password_file=FILE, tls=on and tls=off");
 #undef IS
 	return AX_OK;
 }
@@ -131,9 +134,14 @@ enum ax_status ax_mariadb_read_url(
 	const char *url, struct ax_arena *arena, struct ax_mariadb_config *ret, struct ax_err *err)
 {
 	static const char scheme[] = "mysql://";
-	struct ax_mariadb_config config = {
-		.host = "", .socket = "", .port = PORT, .user = "", .password = "", .database = "", .ca_file = ""
-	};
+	struct ax_mariadb_config config = { .host = "",
+		.socket = "",
+		.port = PORT,
+		.user = "",
+		.password = "",
+		.database = "",
+		.ca_file = "",
+		.password_file = "" };
 	if (strncmp(url, scheme, strlen(scheme)) != 0)
 		return broken(err, "does not begin with mysql://");
 	const char *authority = url + strlen(scheme);
@@ -162,4 +170,25 @@ enum ax_status ax_mariadb_read_url(
 		return broken(err, "names no host");
 	*ret = config;
 	return AX_OK;
+}
+
+enum ax_status ax_mariadb_read_password(struct ax_mariadb_config *config, struct ax_arena *arena, struct ax_err *err)
+{
+	struct ax_err why;
+	if (config->password_file[0] == '\0')
+		return AX_OK;
+	if (ax_first_line_read(config->password_file, arena, &config->password, &why) != AX_OK)
+		return ax_fail(err, AX_INVALID, "store", "the password of the database: %s", why.msg);
+	return AX_OK;
+}
+
+static bool is_on_this_machine(const struct ax_mariadb_config *config)
+{
+	return config->socket[0] != '\0' || strcmp(config->host, "localhost") == 0 ||
+		strcmp(config->host, "::1") == 0 || strncmp(config->host, "127.", 4) == 0;
+}
+
+bool ax_mariadb_wants_tls(const struct ax_mariadb_config *config)
+{
+	return config->tls == AX_MARIADB_TLS_ON || (config->tls == AX_MARIADB_TLS_AUTO && !is_on_this_machine(config));
 }

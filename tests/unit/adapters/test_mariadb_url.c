@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "adapters/mariadb/mariadb.h"
+#include "adapters/mariadb/url.h"
 #include "base/err.h"
 
 static struct ax_mariadb_config read_fine(struct ax_arena *arena, const char *url)
@@ -66,6 +66,9 @@ static void test_options(void **state)
 	assert_string_equal(c.socket, "/run/mysqld/mysqld.sock");
 	assert_string_equal(c.host, "");
 	assert_int_equal(c.tls, AX_MARIADB_TLS_OFF);
+	c = read_fine(&arena, "mysql://ax@h/d?password_file=/run/secret");
+	assert_string_equal(c.password_file, "/run/secret");
+	assert_true(ax_mariadb_wants_tls(&c));
 	c = read_fine(&arena, "mysql://ax@h/d?");
 	assert_string_equal(c.database, "d");
 	ax_arena_done(&arena);
