@@ -33,13 +33,27 @@ static void retry_later(struct server *server, int64_t at_least_ms)
 	uv_timer_start(&server->retry, retry_now, (uint64_t)wait, 0);
 }
 
+/* A server that goes on refusing says so once: with each change, and how often that was until then. */
 static void log_refusal(struct server *server, const char *event, int status, json_t *answer)
 {
+	char now[sizeof(server->refused)];
 	const char *detail = json_string_value(json_object_get(answer, "detail"));
 	if (!detail)
 		detail = json_string_value(json_object_get(answer, "title"));
+	snprintf(now, sizeof(now), "%s %d %s", event, status, detail ? detail : "");
+	server->refusals++;
+	if (strcmp(now, server->refused) == 0)
+		return;
+	memcpy(server->refused, now, sizeof(now));
 	axw_log_json(server->w, AXW_WARN, event,
-		json_pack("{s:s, s:i, s:s*}", "url", server->url, "http_status", status, "detail", detail));
+		json_pack("{s:s, s:i, s:s*, s:i}", "url", server->url, "http_status", status, "detail", detail, "times",
+			server->refusals));
+}
+
+static void forget_refusals(struct server *server)
+{
+	server->refused[0] = 0;
+	server->refusals = 0;
 }
 
 static bool is_superseded(int status, json_t *answer)
@@ -195,8 +209,9 @@ static void registered(struct axw *w, struct server *server, int status, json_t 
 	read_durations(w, answer);
 	read_pools(w, answer);
 	axw_log_json(w, AXW_INFO, "registered",
-		json_pack("{s:s, s:s*}", "url", server->url, "server",
-			json_string_value(json_object_get(answer, "server"))));
+		json_pack("{s:s, s:s*, s:i}", "url", server->url, "server",
+			json_string_value(json_object_get(answer, "server")), "refusals", server->refusals));
+	forget_refusals(server);
 	axw_report_stops(w, json_object_get(answer, "stop"));
 	axw_tell_trust(server, ax_boottime_ms() - sent_ms);
 	/* Only the first registration of a process begins leases anew: what they are now, a heartbeat tells. */
@@ -249,6 +264,7 @@ static void polled(struct axw *w, struct server *server, int status, json_t *ans
 	server->poll = NULL;
 	if (status == 200) {
 		server->backoff_ms = 0;
+		forget_refusals(server);
 		take_runs(server, answer, sent_ms);
 		axw_session_poll(w);
 		return;

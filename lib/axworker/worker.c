@@ -142,8 +142,10 @@ struct axw *axw_new(const struct axw_options *options, char *error, size_t error
 	pthread_once(&once, init_libraries);
 	struct axw *w = ax_malloc(sizeof(*w));
 	init_defaults(w);
-	if (!axw_options_read(w, options, error, error_size) || !lock_state(w, error, error_size)) {
+	bool good = axw_options_read(w, options, error, error_size);
+	if (!good || !lock_state(w, error, error_size)) {
 		axw_options_free(w);
+		errno = good ? EBUSY : EINVAL;
 		return NULL;
 	}
 	init_loop(w);
@@ -151,6 +153,7 @@ struct axw *axw_new(const struct axw_options *options, char *error, size_t error
 	w->spool = axw_spool_open(w->state_dir, &ops, error, error_size);
 	if (!w->spool) {
 		axw_free(w);
+		errno = EIO;
 		return NULL;
 	}
 	return w;

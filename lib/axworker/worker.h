@@ -59,8 +59,10 @@ struct server {
 	struct axw *w;
 	char *url;
 	bool registered;
-	bool unreachable; /* the last call had no answer */
-	int refusal;      /* HTTP status of a registration that was refused, else 0 */
+	bool unreachable;  /* the last call had no answer */
+	int refusal;       /* HTTP status of a registration that was refused, else 0 */
+	char refused[200]; /* what the log was told of the last call that was refused; "" = none was since */
+	int refusals;      /* since one was taken */
 	struct call *registration, *poll, *report, *leaving; /* in flight */
 
 	/* registering and polling: session.c */

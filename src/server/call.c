@@ -137,6 +137,17 @@ static enum ax_status check_csrf(const struct ax_call *c, struct ax_err *err)
 	return AX_OK;
 }
 
+/* Before there is an administrator no worker can have a token, and one that was started first is to wait. */
+static enum ax_status refuse_stranger(const struct ax_call *c, struct ax_err *err)
+{
+	int64_t users = 0;
+	struct ax_err ignored;
+	bool early = c->route->may == AX_MAY_WORK && atomic_load(&c->server->setup_needed) &&
+		c->tx->ops->user_count(c->tx, &users, &ignored) == AX_OK && users == 0;
+	return early ? ax_fail(err, AX_UNAVAILABLE, "", "there is no administrator yet, and so no worker token")
+		     : AX_UNAUTHENTICATED;
+}
+
 enum ax_status ax_call_admit(struct ax_call *c, struct ax_err *err)
 {
 	if (c->route->may == AX_MAY_ANYONE)
@@ -144,6 +155,8 @@ enum ax_status ax_call_admit(struct ax_call *c, struct ax_err *err)
 	if (c->hash == NULL)
 		return ax_fail(err, AX_UNAUTHENTICATED, "", "this call needs a credential");
 	enum ax_status status = ax_account_admit(c->tx, c->hash, c->now, c->server->config.dev, &c->who, err);
+	if (status == AX_UNAUTHENTICATED)
+		return refuse_stranger(c, err);
 	if (status != AX_OK)
 		return status;
 	if (c->by_cookie != c->who.session)

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "adapters/mariadb/url.h"
+#include "adapters/zoneinfo/zoneinfo.h"
 #include "base/buf.h"
 #include "base/num.h"
 #include "port/queue.h"
+#include "sys/ca_file.h"
 #include "sys/first_line.h"
 
 enum option {
@@ -204,6 +206,21 @@ static enum ax_status read_shards(const char *text, struct ax_config *ret, struc
 	}
 }
 
+/* Who would miss them misses them much later: at the first alert, at the first task with a time zone. */
+static enum ax_status check_files(const struct ax_config *config, struct ax_err *err)
+{
+	struct ax_err why;
+	if (config->alert_ca[0] != '\0' && ax_ca_file_check(config->alert_ca, &why) != AX_OK)
+		return refuse(err, OPT_alert_ca, why.msg);
+	if (config->queue_ca[0] != '\0' && !config->redis)
+		return refuse(err, OPT_queue_ca, "goes with --queue rediss://…");
+	if (config->queue_ca[0] != '\0' && ax_ca_file_check(config->queue_ca, &why) != AX_OK)
+		return refuse(err, OPT_queue_ca, why.msg);
+	if (config->zoneinfo[0] != '\0' && !ax_zoneinfo_is_folder(config->zoneinfo))
+		return refuse(err, OPT_zoneinfo, "names no folder of time zone files: there is no UTC in it");
+	return AX_OK;
+}
+
 static enum ax_status read_paths(const char *const values[OPT_MAX], struct ax_config *ret, struct ax_err *err)
 {
 	const char *state = values[OPT_state][0] != '\0' ? values[OPT_state] : ret->dev ? ".ax" : "/var/lib/ax";
@@ -215,6 +232,8 @@ static enum ax_status read_paths(const char *const values[OPT_MAX], struct ax_co
 	status = read_queue(values, ret, err);
 	if (status == AX_OK)
 		status = read_shards(values[OPT_shards], ret, err);
+	if (status == AX_OK && !ret->redis && values[OPT_shards] != options[OPT_shards].preset)
+		status = refuse(err, OPT_shards, "goes with --queue redis://…: without a queue there are no shards");
 	if (status != AX_OK)
 		return status;
 
@@ -230,7 +249,7 @@ static enum ax_status read_paths(const char *const values[OPT_MAX], struct ax_co
 			"is missing: certificate and key go together");
 	if (ret->client_ca[0] != '\0' && ret->tls_cert[0] == '\0')
 		return refuse(err, OPT_client_ca, "needs --tls-cert and --tls-key");
-	return AX_OK;
+	return check_files(ret, err);
 }
 
 static enum ax_status read_alert_allow(const char *text, struct ax_config *ret, struct ax_err *err)

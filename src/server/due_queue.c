@@ -222,6 +222,9 @@ enum ax_status ax_due_queue_start(struct ax_server *server, struct ax_err *err)
 	q->server = server;
 	if (!config->redis)
 		return AX_OK;
+	if (!server->threads.backend->ops->shared)
+		ax_log_text(&server->log, AX_LOG_INFO, "queue_of_one", "message",
+			"a server over a file is the only one: a queue spares its database nothing");
 	enum ax_status status = ax_store_run(ax_threads_store(server), &scratch, read_birth, &born, err);
 	ax_arena_done(&scratch);
 	if (status != AX_OK)

@@ -39,6 +39,13 @@ _Noreturn static void cannot_start(const char *why)
 	exit(1);
 }
 
+/* An option that says what cannot be: starting again does not help. */
+_Noreturn static void bad_option(const char *why)
+{
+	fprintf(stderr, "ax-worker: %s\n", why);
+	exit(2);
+}
+
 static void drain(struct program *p, int64_t grace_ms)
 {
 	pthread_mutex_lock(&p->lock);
@@ -103,11 +110,21 @@ static void load_policy(struct program *p)
 {
 	struct ax_err err;
 	if (policy_load(&p->policy, p->options.policy, &err) != AX_OK)
-		cannot_start(err.msg);
+		bad_option(err.msg);
 	if (p->options.dev)
 		policy_dev(&p->policy);
-	if (p->policy.allow_exec && access(p->options.shim, X_OK) < 0)
-		cannot_start("ax-exec is not beside this program: name it with --ax-exec");
+}
+
+/* One that was named must be there, needed or not. */
+static void find_shim(const struct program *p)
+{
+	char why[PATH_MAX + 100];
+	if ((p->options.shim_named || p->policy.allow_exec) && access(p->options.shim, X_OK) < 0) {
+		if (!p->options.shim_named)
+			cannot_start("ax-exec is not beside this program: name it with --ax-exec");
+		snprintf(why, sizeof(why), "--ax-exec: %s cannot be run: %s", p->options.shim, strerror(errno));
+		bad_option(why);
+	}
 }
 
 static void start(struct program *p)
@@ -128,12 +145,12 @@ static void start(struct program *p)
 	};
 	p->worker = axw_new(&options, error, sizeof(error));
 	if (!p->worker)
-		cannot_start(error);
+		(errno == EINVAL ? bad_option : cannot_start)(error);
 	p->http = http_new(p->worker, &p->policy, p->options.server);
 	p->exec = exec_new(p->worker, &p->policy, p->options.state, p->options.shim);
 	struct ax_err err;
 	if (p->options.plugin && plugin_load(p->worker, p->options.plugin, &err) != AX_OK)
-		cannot_start(err.msg);
+		bad_option(err.msg);
 	axw_on_close(p->worker, close_executors, p);
 	if (axw_start(p->worker) < 0 || pthread_create(&watcher, NULL, watch_signals, p) != 0)
 		cannot_start("no threads can be had");
@@ -154,6 +171,7 @@ int main(int argc, char **argv)
 	block_signals(&p);
 	raise_descriptors();
 	load_policy(&p);
+	find_shim(&p);
 	start(&p);
 	int end = axw_wait(p.worker);
 	pthread_mutex_lock(&p.lock);

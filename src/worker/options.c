@@ -35,9 +35,9 @@ static const char help[] =
 	"  --help, --version\n"
 	"\n"
 	"SIGTERM, SIGINT and SIGHUP: take no more, finish what runs, leave; a second one: at once.\n"
-	"Exit: 0 drained, 1 cannot start, 2 bad usage, 3 the token was refused, 4 another worker\n"
-	"registered under this name, 5 the server refused the registration, 74 the state folder's\n"
-	"disk failed.\n";
+	"Exit: 0 drained, 1 cannot start, 2 a bad option, or one that names a file that cannot be\n"
+	"used, 3 the token was refused, 4 another worker registered under this name, 5 the server\n"
+	"refused the registration, 74 the state folder's disk failed.\n";
 
 static const struct option longs[] = {
 	{ "server", required_argument, NULL, 's' },
@@ -195,7 +195,8 @@ void options_read(int argc, char **argv, struct options *ret_options)
 		bad_usage("no --token-file");
 	if (!o.state)
 		o.state = "/var/lib/ax-worker";
-	if (!o.shim)
+	o.shim_named = o.shim != NULL;
+	if (!o.shim_named)
 		o.shim = beside_this_program("ax-exec");
 	*ret_options = o;
 }

@@ -16,6 +16,7 @@ struct options {
 	const char *journal;
 	char *tags; /* joined with commas; free it */
 	const char *shim;
+	bool shim_named; /* by an option, and not beside this program */
 	int64_t drain_ms;
 	bool dev;
 };

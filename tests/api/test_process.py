@@ -27,7 +27,9 @@ def run(*options, **env):
     (["--listen", "example.org:80"], "--listen"), (["--listen", "0.0.0.0:0"], "--insecure-http"),
     (["--listen", "0.0.0.0:0", "--dev"], "--listen"), (["--store", "mysql://x"], "--store"), (["--store", ""], "--store"), (["--queue", "amqp://x"], "--queue"),
     (["--retention-days", "0"], "--retention-days"), (["--log-level", "loud"], "--log-level"), (["--tls-cert", "x"], "--tls-key"),
-    (["--client-ca", "x"], "--client-ca"), (["--dev=yes"], "--dev"), (["--surprise"], "--surprise"), (["extra"], "extra")])
+    (["--alert-ca", "/nonexistent"], "--alert-ca"), (["--alert-ca", "/etc/passwd"], "no certificate"), (["--zoneinfo", "/etc"], "--zoneinfo"),
+    (["--queue", "rediss://h", "--queue-ca", "/nonexistent"], "No such file"), (["--queue-ca", "/etc/passwd"], "--queue rediss"),
+    (["--shards", "0-7"], "--queue redis"), (["--client-ca", "x"], "--client-ca"), (["--dev=yes"], "--dev"), (["--surprise"], "--surprise"), (["extra"], "extra")])
 def test_bad_options(options, named):
     done = run(*options)
     assert done.returncode == 2 and named in done.stderr and len(done.stderr.splitlines()) == 1

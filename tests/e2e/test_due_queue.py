@@ -259,7 +259,7 @@ def test_a_start_without_redis(tmp_path):
         client = server.set_up()
         ids = make_tasks(client)
         wait_for(lambda: metrics(client)["ax_fires_total"] >= 3 * len(ids))
-        assert server.events("redis_lost")
+        assert server.events("redis_lost") and server.events("queue_of_one")
         redis.start()
         wait_for(lambda: leads(client), READY_S)
         assert check_fires(client, ids, 3) < 1500

@@ -46,6 +46,7 @@ class FakeServer:
         self.delay_poll_answer = 0.0
         self.drain = False
         self.status = None       # answer everything with this status
+        self.refused = 0         # times
         self.verdict = lambda item: "applied"
         self.next_gid = 5000 if peer else 1000
         self.port = port
@@ -125,6 +126,7 @@ class FakeServer:
             return 401, {"code": "denied", "detail": "unknown token"}
         what = path.removeprefix("/worker/v1/")
         if self.status:
+            self.refused += 1
             return self.status, {"code": {404: "unknown_worker", 409: "superseded"}.get(self.status, "busy")}
         try:
             request = json.loads(body)

@@ -623,11 +623,32 @@ def test_what_cannot_start_says_why(server, start_worker):
 
 
 def test_bad_options_and_policies_do_not_start(server, start_worker, tmp_path):
-    worker = start_worker(server, "--groups", "a:0")
-    assert worker.end() == 1
+    (tmp_path / "text").write_text("no certificate\n")
+    for n, (option, value, said) in enumerate([
+            ("--groups", "a:0", "pool size"), ("--ca", tmp_path / "none", "No such file"), ("--ca", tmp_path / "text", "no certificate"),
+            ("--token-file", tmp_path / "none", "No such file"), ("--ax-exec", tmp_path / "none", "No such file"),
+            ("--plugin", tmp_path / "none", "No such file"), ("--policy", tmp_path / "none", "No such file")]):
+        worker = start_worker(server, option, value, name=f"w{n}", dev=False)
+        assert worker.end() == 2, option
+        text = worker.log_path.read_text()
+        assert said in text and len(text.splitlines()) == 1, text
     worker = start_worker(server, dev=False, policy={"allow_exce": True})
-    assert worker.end() == 1
+    assert worker.end() == 2
     assert "allow_exce" in worker.log_path.read_text()
+
+
+def test_refusals_are_told_once_with_their_number(server, start_worker):
+    server.status = 503
+    worker = start_worker(server)
+    server.wait(lambda: server.refused >= 4)
+    server.status = 429
+    server.wait(lambda: worker.log("registration_refused")[-1]["http_status"] == 429)
+    server.status = None
+    registered = worker.wait_log("registered")[0]
+    told = worker.log("registration_refused")
+    assert [line["http_status"] for line in told] == [503, 429]
+    assert told[0]["times"] == 1 and told[1]["times"] >= 5
+    assert registered["refusals"] >= told[1]["times"]
 
 
 # ---- queue, back-pressure

@@ -311,7 +311,7 @@ def test_fifty_functions_at_once_and_no_more(server, start_worker):
 @pytest.mark.parametrize("path, why", [("/nonexistent.so", "cannot load"), ("libm.so.6", "axw_plugin_entry")])
 def test_what_is_no_plugin_does_not_start(server, start_worker, path, why):
     worker = start_worker(server, "--plugin", path)
-    assert worker.end() == 1
+    assert worker.end() == 2
     assert why in worker.log_path.read_text()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -111,3 +112,24 @@ def test_drained_worker_gives_its_runs_back(real, own_worker):
     assert run["fence"] == 2
     real.ctl("run", "cancel", gid)
     real.wait_status(gid, "CANCELLED", seconds=40)
+
+
+def test_a_worker_that_was_there_before_the_administrator(tmp_path, start_worker):
+    """Its token is of no server: before there is an administrator it waits, then it ends as one with a bad token does."""
+    state = tmp_path / "server"
+    with open(tmp_path / "server.log", "wb") as log:
+        server = subprocess.Popen([AX_SERVER, "--listen", "127.0.0.1:0", "--state", state], stdin=subprocess.DEVNULL, stdout=log,
+                                  stderr=log)
+    try:
+        said = wait_for(lambda: re.search(r"AX listens on (\S+)", (tmp_path / "server.log").read_text()))
+        worker = start_worker(said[1])
+        assert worker.wait_log("registration_refused")[0]["http_status"] == 503
+        assert worker.process.poll() is None
+        wait_for(lambda: (state / "setup-token").exists())
+        (tmp_path / "password").write_text("correct horse battery\n")
+        subprocess.run([AXCTL, "setup", "--server", said[1], "--token-file", state / "setup-token", "--user", "admin",
+                        "--password-file", tmp_path / "password"], check=True, timeout=30, capture_output=True)
+        assert worker.end() == 3
+    finally:
+        server.terminate()
+        server.wait(20)

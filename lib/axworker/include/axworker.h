@@ -86,7 +86,8 @@ enum axw_end {
 
 /* ---- the worker */
 
-/* NULL on bad options, an unusable state folder, or one that another worker uses; `error` then says what is wrong. */
+/* NULL on bad options (errno is EINVAL), an unusable state folder, or one that another worker uses; `error` then says
+ * what is wrong. */
 AXW_API struct axw *axw_new(const struct axw_options *options, char *error, size_t error_size);
 
 /* A function of this program: runs on a thread of the library's; 0 = success, anything else is the failure's code.

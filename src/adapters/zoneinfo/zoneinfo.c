@@ -211,6 +211,18 @@ static const char *version(struct ax_zones *zones)
 
 static const struct ax_zones_ops ops = { find, version };
 
+bool ax_zoneinfo_is_folder(const char *dir)
+{
+	static const char *const names[] = { "UTC", "Etc/UTC" };
+	for (size_t i = 0; i < AX_COUNT(names); i++) {
+		char path[4096];
+		int n = snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		if (n > 0 && (size_t)n < sizeof(path) && access(path, R_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
 struct ax_zones *ax_zoneinfo_open(const char *dir)
 {
 	struct zoneinfo *self = ax_malloc(sizeof(*self));

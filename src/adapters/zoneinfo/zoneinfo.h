@@ -3,6 +3,7 @@
 
 /* The zones port over a folder of TZif files, as the tzdata package installs it. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "port/zones.h"
 
@@ -10,6 +11,9 @@
  * not there has no zones but "UTC", which needs no file. Free with ax_zoneinfo_close; every zone found dies with it. */
 struct ax_zones *ax_zoneinfo_open(const char *dir);
 void ax_zoneinfo_close(struct ax_zones *zones);
+
+/* Whether there are time zone files in it: the one of UTC, which every compilation of them makes. */
+bool ax_zoneinfo_is_folder(const char *dir);
 
 /* Looks whether the file of any zone in use was replaced (inode, size or time), reads those again and returns how many
  * now hold other data. *ret_names: their names, NULL-terminated, one allocation that the caller frees. A file that
