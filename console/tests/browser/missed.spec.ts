@@ -43,6 +43,7 @@ test('fires that a server missed wait for a person, who runs or dismisses them',
 	await decide(missed[1]!, 'Dismiss')
 	await expect(page.getByRole('button', { name: 'Decide' })).toHaveCount(0)
 	await request.dispose()
+	await page.goto('about:blank') // while its server is there
 	await server.stop()
 	rmSync(state, { recursive: true, force: true })
 })

@@ -1,4 +1,4 @@
-import { expect, test, watchPage } from './fixture'
+import { endPage, expect, test, watchPage } from './fixture'
 import { startServer } from './server'
 
 test.describe('without a session', () => {
@@ -31,7 +31,7 @@ test.describe('without a session', () => {
 		const page = await context.newPage()
 		await page.goto(`${server.url}/#/signin`)
 		await expect(page.getByRole('heading', { name: '登录' })).toBeVisible()
-		await context.close()
+		await endPage(page)
 	})
 })
 
@@ -65,7 +65,7 @@ test('the setup link makes the first administrator, who signs out and in again',
 		await fresh.goto(server.link)
 		await expect(fresh.getByRole('heading', { name: 'First administrator' })).toHaveCount(0)
 	} finally {
-		await context.close()
+		await endPage(fresh)
 		await server.stop()
 	}
 })
