@@ -3,13 +3,14 @@
 
 /* How many runs there are, by state.
  *
- * Live ones are counted at each look. Those that ended are counted once, minute by minute, into rows of their own: a
- * day may hold millions. A minute is counted again while it is new, since a transaction that ended a run may still have
- * been on its way; the rows only say what the runs say, so that counting twice changes nothing. */
+ * Live ones are counted at each look. Those that ended are counted minute by minute into rows of their own: a day may
+ * hold millions. A minute is counted once more with the next one, since a transaction that ended a run may still have
+ * been on its way; the rows only say what the runs say, so that counting twice changes nothing. Where many runs end, a
+ * minute takes many transactions, each of them short: schedules wait for them. */
 
 #include "app/ctx.h"
 
-/* A chore: counts the minutes that are over. *ret_taken = AX_BATCH when there are more of them. */
+/* A chore: one step from ctx->counting to ctx->counting_next, which is where counting stands once it is committed. */
 enum ax_status ax_counts_fold(struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_taken, struct ax_err *err);
 
 /* Live runs of each state, and those that ended in the last 24 hours, to the minute. Without shards. */

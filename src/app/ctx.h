@@ -22,6 +22,14 @@ struct ax_seat {
 	const char *version;
 };
 
+/* How far ended runs are counted, see counts.h. */
+struct ax_counting {
+	int64_t upto;     /* those that ended before; 0 = not known */
+	int64_t slice_ms; /* time whose runs are counted at once */
+	int64_t n[32];    /* those of the minute that `upto` is in, by state */
+	bool rests;       /* until the next minute is over */
+};
+
 struct ax_ctx {
 	struct ax_store *store;
 	struct ax_clock *clock;
@@ -40,12 +48,12 @@ struct ax_ctx {
 	/* Attempts are not ended for their leases before this instant: set at the start and after a gap, one lease
 	 * ahead, so that a server that was away does not take its own silence for the workers'. */
 	int64_t hold_leases_until;
-	bool others_watch;      /* while this server holds back, another one is there that was there all the time */
-	int64_t seen_ms;        /* now of the last tick: a gap shows here */
-	int64_t stuck_seen_ms;  /* when the rare sweep was made last */
-	int64_t folded_ms;      /* when no failure was left to be counted into its group, last */
-	int64_t counted_ms;     /* when ended runs were counted last … */
-	int64_t counted_minute; /* … up to this minute; 0 = not known */
+	bool others_watch;     /* while this server holds back, another one is there that was there all the time */
+	int64_t seen_ms;       /* now of the last tick: a gap shows here */
+	int64_t stuck_seen_ms; /* when the rare sweep was made last */
+	int64_t folded_ms;     /* when no failure was left to be counted into its group, last */
+	int64_t counted_ms;    /* when ended runs were counted last */
+	struct ax_counting counting, counting_next; /* where that stands, and will when its transaction is committed */
 	int64_t kept_task;      /* retention of groups goes on behind this task; 0 = from the first */
 	int64_t alerts_seen_ms; /* when alerts that only time shows were looked for last */
 	/* A due queue leads: what comes due is taken from the store only when it is late by so much. 0 = none does. */

@@ -46,7 +46,7 @@ enum ax_status ax_recover(struct ax_ctx *ctx, const char *version, struct ax_err
 	ctx->folded_ms = 0;
 	ctx->kept_task = 0;
 	ctx->counted_ms = 0;
-	ctx->counted_minute = 0;
+	ctx->counting = ctx->counting_next = (struct ax_counting){ 0 };
 	ctx->alerts_seen_ms = 0;
 	return AX_OK;
 }

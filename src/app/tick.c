@@ -23,6 +23,7 @@ enum {
 	RARE_SWEEP_MS = 30000,
 	FOLD_MS = 1000,
 	COUNT_MS = 20000,
+	COUNT_ON_MS = 200, /* while a minute is counted in parts */
 	ALERT_SWEEP_MS = 10000,
 	LOST_RACES = 5,
 	BUSY_MS = 20, /* for as long what another transaction holds is left alone */
@@ -192,6 +193,21 @@ static enum ax_status repeat_chore(struct pass *pass, const char *name, chore_fn
 	return status;
 }
 
+static enum ax_status count_ended(struct pass *pass, struct ax_err *err)
+{
+	struct ax_ctx *ctx = pass->ctx;
+	bool going_on = ctx->counting.upto > 0 && !ctx->counting.rests;
+	int64_t since_ms = pass->now - ctx->counted_ms;
+	if (since_ms >= 0 && since_ms < (going_on ? COUNT_ON_MS : COUNT_MS))
+		return AX_OK;
+	enum ax_status status = repeat_chore(pass, "counts", ax_counts_fold, err);
+	if (status == AX_OK) {
+		ctx->counting = ctx->counting_next;
+		ctx->counted_ms = pass->now;
+	}
+	return status;
+}
+
 enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *err)
 {
 	struct pass pass = { .ctx = ctx, .now = ax_now_ms(ctx->clock) };
@@ -233,10 +249,7 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		if (pass.taken < AX_BATCH)
 			ctx->folded_ms = pass.now;
 	}
-	if (status == AX_OK && (pass.now - ctx->counted_ms >= COUNT_MS || pass.now < ctx->counted_ms)) {
-		status = repeat_chore(&pass, "counts", ax_counts_fold, err);
-		if (pass.taken < AX_BATCH)
-			ctx->counted_ms = pass.now;
-	}
+	if (status == AX_OK)
+		status = count_ended(&pass, err);
 	return status;
 }
