@@ -282,6 +282,11 @@ void ax_check_fires_begin(struct ax_check_fires *fires, const struct ax_check_sc
 void ax_check_fires_limit(struct ax_check_fires *fires, const struct ax_check_limits *limits)
 {
 	fires->limits = limits;
+	/* nothing is walked over that cannot be demanded */
+	if (limits->valid_from_ms > 0)
+		fires->after_ms = AX_MAX(fires->after_ms, limits->valid_from_ms - 1);
+	if (limits->valid_until_ms > 0)
+		fires->until_ms = AX_MIN(fires->until_ms, limits->valid_until_ms - 1);
 }
 
 /* The next instant of the schedule, demanded or not. */

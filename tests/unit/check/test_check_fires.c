@@ -117,11 +117,36 @@ static void test_every_invalid_expression_is_refused(void **state)
 	json_decref(list);
 }
 
+/* Whoever asks for the next fire of a task whose time is over asks about years of seconds. */
+static void test_no_instant_is_looked_at_that_no_limit_lets_through(void **state)
+{
+	(void)state;
+	struct ax_arena arena = { 0 };
+	struct ax_err err;
+	struct ax_check_schedule schedule;
+	struct ax_check_zone zone;
+	struct ax_check_limits limits = { .valid_from_ms = 5000, .valid_until_ms = 7000 };
+	struct ax_check_fires fires;
+	int64_t ms;
+	assert_int_equal(ax_check_schedule_parse(&arena, "@every 1s", AX_CHECK_DIALECT_NONE, &schedule, &err), AX_OK);
+	assert_int_equal(ax_check_zone_load(&arena, NULL, "UTC", &zone, &err), AX_OK);
+	ax_check_fires_begin(&fires, &schedule, &zone, 0, 0, INT64_C(86400000) * 366);
+	ax_check_fires_limit(&fires, &limits);
+	assert_int_equal(fires.after_ms, 4999);
+	assert_int_equal(fires.until_ms, 6999);
+	assert_true(ax_check_fires_next(&fires, &ms) && ms == 5000);
+	assert_true(ax_check_fires_next(&fires, &ms) && ms == 6000);
+	assert_false(ax_check_fires_next(&fires, &ms));
+	ax_check_fires_end(&fires);
+	ax_arena_done(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_vector_holds),
 		cmocka_unit_test(test_every_invalid_expression_is_refused),
+		cmocka_unit_test(test_no_instant_is_looked_at_that_no_limit_lets_through),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
