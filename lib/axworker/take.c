@@ -123,13 +123,15 @@ static void enqueue(struct axw_attempt *a)
 		axw_attempt_stop(older, AXW_STOP_LOST);
 }
 
-/* Why a run is not taken, or NULL. Its server hears nothing of it, and gives it out again. */
+static const char too_late[] = "too_late"; /* by now it may be another worker's */
+
+/* Why a run is not taken, or NULL. */
 static const char *reason_to_drop(const struct axw *w, const struct group *group, int64_t poll_sent_ms)
 {
 	if (w->draining)
 		return "draining";
 	if (ax_boottime_ms() - poll_sent_ms > w->start_within_ms)
-		return "too_late"; /* by now it may be another worker's */
+		return too_late;
 	if (w->disk_low)
 		return "disk_low";
 	/* What several servers gave at once, each of them as much as was asked. */
@@ -148,21 +150,27 @@ void axw_attempt_take(struct server *giver, json_t *run, int64_t poll_sent_ms)
 	if (axw_attempt_find(w, gid, fence))
 		return;
 	const char *reason = reason_to_drop(w, find_group(w, string(run, "group")), poll_sent_ms);
-	if (reason) {
+	if (reason)
 		axw_log_json(w, AXW_WARN, "run_dropped",
 			json_pack("{s:O, s:I, s:s}", "gid", json_object_get(run, "gid"), "fence", (json_int_t)fence,
 				"reason", reason));
-		return;
-	}
-	if (seen_before(w, gid, fence))
+	/* What was on its way for so long has waited enough. Of the rest the server hears nothing, and gives it out
+	 * again when nobody has accepted it: at once it would come back to a worker that is as full as before. */
+	if ((reason && reason != too_late) || seen_before(w, gid, fence))
 		return;
 	struct axw_attempt *a = axw_attempt_new(w, gid, fence);
 	a->giver = giver;
 	read_run(a, run, poll_sent_ms);
-	log_receipt(a);
+	if (!reason)
+		log_receipt(a);
 	if (!a->group || !a->executor) {
 		axw_attempt_finish_at_once(a, AXW_REFUSED,
 			a->group ? "this worker has no such executor" : "this worker does not serve the group");
+		return;
+	}
+	if (reason) {
+		a->group->held++; /* until its end */
+		axw_attempt_finish_at_once(a, AXW_CANCELLED, "given back unstarted");
 		return;
 	}
 	a->state = QUEUED;

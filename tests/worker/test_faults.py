@@ -347,7 +347,7 @@ def test_lease_is_renewed_by_answered_heartbeats(quick_server, start_worker):
     assert len(quick_server.said(gid, "heartbeat")) >= 5
 
 
-def test_runs_that_come_too_late_are_dropped(start_worker):
+def test_runs_that_come_too_late_are_given_back(start_worker):
     from fake_server import FakeServer
     server = FakeServer(start_within_ms=300, poll_wait_ms=2000)
     try:
@@ -358,7 +358,8 @@ def test_runs_that_come_too_late_are_dropped(start_worker):
         server.delay_poll_answer = 0
         second = server.give(param={"argv": ["/bin/true"]})
         assert server.result(second)["outcome"] == "success"
-        assert server.said(gid, "started") == [] and server.said(gid, "result") == []
+        assert server.result(gid)["outcome"] == "cancelled"
+        assert server.said(gid, "accepted") == [] and server.said(gid, "started") == []
     finally:
         server.close()
 
