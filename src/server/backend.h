@@ -25,6 +25,8 @@ struct ax_backend_ops {
 	 * AX_OK. */
 	enum ax_status (*begin)(struct ax_link *link, struct ax_err *err);
 	enum ax_status (*commit)(struct ax_link *link, struct ax_err *err);
+	/* Only opening the store anew tells what is in it. NULL: never so. */
+	bool (*has_failed)(struct ax_link *link);
 	/* The clock of a shared store, in ms UTC. Not from within a transaction. */
 	enum ax_status (*now_ms)(struct ax_link *link, int64_t *ret, struct ax_err *err);
 	/* Tries of transactions that were undone by chance since the start, or -1 for no such `by`; NULL where one

@@ -53,6 +53,11 @@ static enum ax_status commit(struct ax_link *link, struct ax_err *err)
 	return ax_sqlite_batch_commit(link->db, err);
 }
 
+static bool has_failed(struct ax_link *link)
+{
+	return ax_sqlite_has_failed(link->db);
+}
+
 static void idle(struct ax_link *link)
 {
 	ax_sqlite_idle(link->db);
@@ -76,6 +81,7 @@ enum ax_status ax_backend_open_sqlite(
 		.store = store,
 		.begin = begin,
 		.commit = commit,
+		.has_failed = has_failed,
 		.idle = idle,
 		.close = close_backend,
 	};

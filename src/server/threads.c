@@ -15,7 +15,8 @@ enum {
 	BATCH_MS = 5,
 	IDLE_MS = 500, /* without an errand for that long a writer does its housekeeping */
 	STACK_BYTES = 512 * 1024,
-	TRIM_ERRANDS = 50, /* so many errands are worth looking for memory to give back */
+	TRIM_ERRANDS = 50,  /* so many errands are worth looking for memory to give back */
+	EXIT_IO_ERROR = 74, /* EX_IOERR */
 };
 
 enum ax_status ax_backend_open(const struct ax_config *config, struct ax_log *log, struct ax_clock *clock,
@@ -71,6 +72,31 @@ static void fail_all(struct ax_errand *errands, enum ax_status status, const str
 	}
 }
 
+struct end_errand {
+	struct ax_errand errand;
+	struct ax_server *server;
+};
+
+static void end_at_once(struct ax_errand *errand)
+{
+	struct end_errand *e = (struct end_errand *)errand;
+	ax_log_text(&e->server->log, AX_LOG_ERROR, "store_failed", "message",
+		"a flush of the disk failed: only opening the store anew tells what is in it");
+	_exit(EXIT_IO_ERROR);
+}
+
+/* Whoever looks after the server starts it again, as after a crash. Whose changes are uncertain is told before. */
+static void end_if_failed(struct ax_writer *w)
+{
+	struct ax_server *server = w->thread.server;
+	const struct ax_backend_ops *ops = server->threads.backend->ops;
+	if (ops->has_failed == NULL || !ops->has_failed(w->thread.link))
+		return;
+	struct end_errand *e = ax_malloc(sizeof *e);
+	*e = (struct end_errand){ { .done = end_at_once }, server };
+	ax_lanes_deliver(&server->lanes, &e->errand);
+}
+
 static void write_batch(struct ax_writer *w, struct ax_errand *first)
 {
 	struct ax_server *server = w->thread.server;
@@ -111,6 +137,7 @@ static void write_batch(struct ax_writer *w, struct ax_errand *first)
 		ax_log_text(&server->log, AX_LOG_ERROR, "commit_failed", "message", err.msg);
 	}
 	ax_lanes_deliver(&server->lanes, errands);
+	end_if_failed(w);
 }
 
 /* A quiet moment. */

@@ -5,9 +5,10 @@ import sqlite3
 
 import pytest
 
-from ax_world import AX_SERVER, AX_SERVER_LATER, AX_SERVER_NEXT, FAKETIME, ApiError, Clock, fill, now_ms, wait_for
+from ax_world import AX_SERVER, AX_SERVER_LATER, AX_SERVER_NEXT, BUILD, FAKETIME, ApiError, Clock, fill, now_ms, wait_for
 
 MIB = 1024 * 1024
+FAIL_SYNC = BUILD / "tests/worker/libfail_sync.so"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a file system of its own needs root")
 
 
@@ -56,6 +57,32 @@ def test_a_full_disk_of_the_server(world):
     server.wait_run(after, "SUCCESS", 20)
     assert {t["task_name"] for t in server.items("/tasks")} == names | {"after"}
     server.quiesce(30)
+    told = server.audit()
+    assert (told["unexplained"], told["duplicates"]) == (0, 0), told
+    assert worker.term() == 0 and server.term() == 0
+    code, said = world.check(server, worker)
+    assert code == 0, said
+
+
+@pytest.mark.skipif(any(k in os.environ for k in ("ASAN_OPTIONS", "TSAN_OPTIONS")), reason="sanitizers want to be loaded first")
+def test_a_disk_of_the_server_that_fails_syncs(world):
+    """It ends, for only the file opened anew tells what it holds; what was confirmed is there."""
+    flag = world.folder / "disk-is-broken"
+    server = world.server(env={"LD_PRELOAD": str(FAIL_SYNC), "FAIL_SYNC_FLAG": str(flag)})
+    worker = world.worker(server)
+    clock = server.task("clock", script="true", cron_expr="* * * * * *", overlap="allow", overlap_max=100)
+    wait_for(lambda: server.runs(clock, status="SUCCESS"), 10)
+
+    flag.write_text("")
+    assert server.process.wait(20) == 74
+    assert server.events("store_failed")
+    server.spawn()
+    assert server.process.wait(20) != 0, "the disk is as it was"
+    flag.unlink()
+    server.start()
+    before = len(server.runs(clock, status="SUCCESS"))
+    wait_for(lambda: len(server.runs(clock, status="SUCCESS")) > before + 2, 20)
+    server.quiesce(60)
     told = server.audit()
     assert (told["unexplained"], told["duplicates"]) == (0, 0), told
     assert worker.term() == 0 and server.term() == 0

@@ -32,8 +32,8 @@ struct ax_sqlite_config {
 
 /* Opens or makes the file (mode 0600), checks it when it is small or was not closed properly, and brings its schema up
  * to date. Fails with AX_NOT_FOUND (no such folder), AX_DENIED (no right to write), AX_BUSY (another process has it),
- * AX_CONFLICT (made by a newer version, its migrations were altered, or it has several names), AX_FULL, AX_BROKEN (damaged, or another
- * program's file), AX_UNAVAILABLE; the sentence names the file and what to do. */
+ * AX_CONFLICT (made by a newer version, its migrations were altered, or it has several names), AX_FULL, AX_BROKEN
+ * (damaged, or another program's file), AX_UNAVAILABLE; the sentence names the file and what to do. */
 enum ax_status ax_sqlite_open(const struct ax_sqlite_config *config, struct ax_sqlite **ret, struct ax_err *err);
 /* After the readers. NULL is fine. */
 void ax_sqlite_close(struct ax_sqlite *db);
@@ -41,6 +41,7 @@ void ax_sqlite_close(struct ax_sqlite *db);
 /* Transactions that may write. After a failed flush of the disk every call returns AX_UNAVAILABLE until the file is
  * opened again: what is on the disk is no longer certain. */
 struct ax_store *ax_sqlite_store(struct ax_sqlite *db);
+bool ax_sqlite_has_failed(const struct ax_sqlite *db);
 
 enum ax_status ax_sqlite_batch_begin(struct ax_sqlite *db, struct ax_err *err);
 /* AX_OK: all members are durable. AX_UNCERTAIN: all of them or none. Anything else: none of them happened. */

@@ -213,6 +213,11 @@ void ax_sqlite_use_as_reader(struct ax_sqlite_conn *conn)
 	sqlite3_progress_handler(conn->db, READER_CHECK_STEPS, is_out_of_time, conn);
 }
 
+bool ax_sqlite_has_failed(const struct ax_sqlite *db)
+{
+	return db->conn.failed;
+}
+
 struct ax_store *ax_sqlite_store(struct ax_sqlite *db)
 {
 	return &db->conn.sql.port;
