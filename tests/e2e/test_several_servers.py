@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import itertools
 import json
+import os
 import socket
 import subprocess
 import threading
@@ -255,17 +256,22 @@ def kill_connections(session, database):
             pass  # it has ended meanwhile
 
 
-# B027
+def sockets(server):
+    return len(os.listdir(f"/proc/{server.pid}/fd"))
+
+
+# B027, B145
 def test_connections_are_killed(servers):
     s = servers(2)
     s.worker()
     s.make_tasks()
     s.wait_fires(1)
-    since = now_ms()
+    since, opened = now_ms(), [sockets(server) for server in s.all]
     with s.mariadb.session("mysql") as session:
         for _ in range(10):
             kill_connections(session, s.database)
             s.wait_fires(1)
+    wait_for(lambda: all(sockets(server) <= before + 2 for server, before in zip(s.all, opened)), 10)  # none is left behind
     assert s.latest(since) <= 3000
     assert all(metric(server, 'ax_transactions_undone_total{by="connection"}') > 0 for server in s.all)
     s.settle()
