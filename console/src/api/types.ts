@@ -99,6 +99,9 @@ export interface Task extends TaskDefinition {
 	next_trigger_time: number | null
 	last_trigger_time: number | null
 	exhausted: boolean
+	duration_p50_ms: number | null
+	duration_p90_ms: number | null
+	next_lane: 'short' | 'long'
 	canary_version: number | null
 	canary_percent: number | null
 	last_run: { gid: string; status: RunState; end_time: number | null } | null
@@ -254,6 +257,8 @@ export interface Group {
 	late_seconds: number
 	backlog_limit: number
 	backlog_seconds: number
+	keep_days: number
+	keep_runs: number
 	running: number
 	waiting: number
 	version: number

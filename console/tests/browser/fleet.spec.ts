@@ -55,6 +55,8 @@ test('a group is made, its quota changed, paused, resumed and deleted', async ({
 	await edit.getByLabel('Late after (s)').fill('90')
 	await edit.getByLabel('Backlog above').fill('40')
 	await edit.getByLabel('Too long is (s)').fill('60')
+	await edit.getByLabel('Keep for (days)').fill('14')
+	await edit.getByLabel('Keep of each task').fill('500')
 	await edit.getByLabel('Defaults of its tasks').fill('{"retry_count": 500}')
 	await edit.getByRole('button', { name: 'Save' }).click()
 	await expect(edit.locator('.field-error')).toContainText('defaults.retry_count')
@@ -63,7 +65,7 @@ test('a group is made, its quota changed, paused, resumed and deleted', async ({
 	await expect(edit).toHaveCount(0)
 	expect(await api.get(`/groups/${key}`)).toMatchObject({
 		long_share_percent: 30, worker_backlog: 12, contacts: ['ops@example.org', 'dba@example.org'], late_seconds: 90, backlog_limit: 40,
-		backlog_seconds: 60, defaults: { retry_count: 5 }, dispatch_quota: 7,
+		backlog_seconds: 60, keep_days: 14, keep_runs: 500, defaults: { retry_count: 5 }, dispatch_quota: 7,
 	})
 	await row.getByRole('button', { name: 'Pause' }).click()
 	await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click()

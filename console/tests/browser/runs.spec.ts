@@ -75,8 +75,16 @@ test('a run and a task say why', async ({ page, api }) => {
 
 test('a delayed run is changed before it is due, and no more afterwards', async ({ page, api }) => {
 	const { id } = await api.scriptTask(unique('later'), 'echo "got $AX_PARAMS"', { task_type: 'delay', cron_expr: undefined })
-	const { gid } = await api.post<{ gid: string }>(`/tasks/${id}/runs`, { delay_ms: 3_600_000, params: { n: 1 } })
-	await page.goto(`/#/runs/${gid}`)
+	await page.goto(`/#/tasks/${id}`)
+	await page.getByRole('button', { name: 'Run now' }).click()
+	const trigger = page.getByRole('dialog')
+	await trigger.getByLabel('Or at what time').fill('2030-01-01T08:00')
+	await expect(trigger.getByLabel('In how many seconds')).toBeDisabled()
+	await trigger.getByLabel('Parameters for this run (JSON)').fill('{"n": 1}')
+	await trigger.getByRole('button', { name: 'Run', exact: true }).click()
+	await expect(page).toHaveURL(/runs\/\d+$/)
+	const gid = page.url().split('/').pop()!
+	expect(await api.get(`/runs/${gid}`)).toMatchObject({ status: 'PENDING', trigger_time: Date.parse('2030-01-01T00:00:00Z'), params: { n: 1 } })
 	await page.getByRole('button', { name: 'Change' }).click()
 	const dialog = page.getByRole('dialog')
 	await dialog.getByLabel('Parameters for this run (JSON)').fill('{"n": 2')

@@ -55,3 +55,10 @@ test.each([
 ])('a problem with %s is shown at %s', (path, field) => {
 	expect(fieldOfProblem(path)).toBe(field)
 })
+
+test('the form of a group has every field that the server describes', () => {
+	const form = readFileSync('src/pages/groups/GroupDialog.vue', 'utf8')
+	const elsewhere = ['paused', 'version'] // a button, and the lock of editors
+	const missing = Object.keys(spec.components.schemas.GroupChange!.properties).filter((field) => !form.includes(`errorOf('${field}')`))
+	expect(missing.sort()).toEqual(elsewhere)
+})
