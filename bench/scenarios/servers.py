@@ -12,12 +12,14 @@ def run(build, quick, tasks, percent):
     if quick:
         tasks = 300
     drained = {n: drain(build, n, tasks, percent) for n in ([1, 2] if quick else [1, 2, 3])}
-    figures = {f"servers_{n}_fires_per_s": value for n, value in drained.items()}
-    return figures | {f"{n}_to_1": value / drained[1] for n, value in drained.items() if n > 1}
+    figures = {f"servers_{n}_fires_per_s": per_s for n, (per_s, _) in drained.items()}
+    figures |= {f"servers_{n}_cpu_percent_each": used for n, (_, used) in drained.items()}
+    return figures | {f"{n}_to_1": per_s / drained[1][0] for n, (per_s, _) in drained.items() if n > 1}
 
 
 def drain(build, servers, tasks, percent):
-    """Fires per second of so many servers, when `tasks` are due at one instant."""
+    """Fires per second of so many servers, when `tasks` are due at one instant, and how much of a core each used: where
+    that is less than its part, something else was the limit."""
     with Place(build, "MR", servers=servers) as place:
         place.start_worker()
         due_s = int(time.time()) + 10 + tasks // 1000
@@ -26,15 +28,18 @@ def drain(build, servers, tasks, percent):
         try:
             if time.time() > due_s - 1:
                 raise Skipped("the machine is too busy: the tasks were not created in time")
-            time.sleep(due_s + 1 - time.time())
+            time.sleep(due_s - time.time())
+            cpu = place.cpu_s()["server"]
+            time.sleep(1)
             wait_for("the last run", lambda: not place.has_live_runs(), 300, 0.5)
-            place.stop()
+            used = place.cpu_s()["server"] - cpu
         finally:
             place.stop()
             for share in shares:
                 share.end()
         rows.check(place)
-        return tasks / (rows.last_end(place, tasks) - due_s * 1000) * 1000
+        seconds = rows.last_end(place, tasks) / 1000 - due_s
+        return tasks / seconds, used / servers / seconds * 100
 
 
 def hold(place, percent):
