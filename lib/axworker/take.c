@@ -1,7 +1,9 @@
 #include "worker.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/arena.h"
 #include "base/num.h"
 #include "core/limits.h"
@@ -96,11 +98,15 @@ static void read_run(struct axw_attempt *a, json_t *run, int64_t renewed_ms)
 	a->deadline_ms = ax_add_sat(renewed_ms, w->unreachable_ms);
 }
 
+/* Who asks whether something ran twice finds the line of each receipt by its gid, and the machine in it. */
 static void log_receipt(struct axw_attempt *a)
 {
+	char host[HOST_NAME_MAX + 1] = "";
+	(void)gethostname(host, sizeof(host) - 1);
 	axw_log_json(a->w, AXW_INFO, "run_received",
-		json_pack("{s:s, s:s, s:I, s:I, s:s}", "task_id", axw_task_id(a), "gid", a->gid_text, "attempt",
-			(json_int_t)a->number, "fence", (json_int_t)a->id.fence, "executor", axw_executor_key(a)));
+		json_pack("{s:s, s:s, s:I, s:I, s:s, s:s}", "task_id", axw_task_id(a), "gid", a->gid_text, "attempt",
+			(json_int_t)a->number, "fence", (json_int_t)a->id.fence, "executor", axw_executor_key(a),
+			"host", host));
 }
 
 /* Into its group's queue, or behind the older attempt of its run that is still being ended. */

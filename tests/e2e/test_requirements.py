@@ -4,6 +4,7 @@ that execute. Each says its number; tests/REQUIREMENTS.md has all of them, also 
 import json
 import os
 import signal
+import socket
 
 import pytest
 
@@ -237,7 +238,7 @@ def test_r26_duplicates_are_diagnosed(node, name):
     why = node.get(f"/runs/{run['gid']}/why")
     assert "one_request" in [s["code"] for s in why["steps"]] and why["verdict"] == "failed"
     said = [e for e in node.w1.events("run_received") if e["gid"] == run["gid"]]
-    assert [e["attempt"] for e in said] == [1, 2] and {e["worker"] for e in said} == {"w1"} and {e["task_id"] for e in said} == {task["id"]}
+    assert [e["attempt"] for e in said] == [1, 2] and {(e["worker"], e["host"]) for e in said} == {("w1", socket.gethostname())} and {e["task_id"] for e in said} == {task["id"]}
 
 
 # R14: with a time limit of 0 the lease of 45 s is the lock of the run
