@@ -5,6 +5,7 @@
  * from the rows of the store alone. It decides nothing: the rules it names are those of fire.c, change.c and
  * dispatch.c, in their order. docs/why.md lists the codes. */
 
+#include "core/sentence.h"
 #include "port/store.h"
 #include "port/zones.h"
 
@@ -14,7 +15,10 @@ struct ax_why_step {
 	int64_t time; /* when it was decided; 0 = holds now, or has no time */
 	enum ax_why_mark mark;
 	const char *code; /* stable word */
-	const char *text; /* a sentence with the facts */
+	const char *text; /* a sentence with the facts … */
+	enum ax_sentence sentence;
+	struct ax_param params[AX_PARAMS_MAX]; /* … which are these */
+	int n_params;
 };
 
 struct ax_why {

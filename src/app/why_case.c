@@ -26,7 +26,7 @@ void ax_why_open(struct ax_why_case *c, int64_t task_id)
 		c->status = c->tx->ops->epochs(c->tx, task_id, 0, INT32_MAX, &c->epochs, c->err);
 }
 
-void ax_why_add(struct ax_why_case *c, int64_t time, enum ax_why_mark mark, const char *code, const char *text)
+void ax_why_say(struct ax_why_case *c, int64_t time, enum ax_why_mark mark, const char *code, enum ax_sentence sentence)
 {
 	struct ax_why *why = c->why;
 	if ((why->n & (why->n - 1)) == 0) { /* 0, 1, 2, 4, 8 …: full */
@@ -36,7 +36,33 @@ void ax_why_add(struct ax_why_case *c, int64_t time, enum ax_why_mark mark, cons
 			grown[i] = why->steps[i];
 		why->steps = grown;
 	}
-	why->steps[why->n++] = (struct ax_why_step){ .time = time, .mark = mark, .code = code, .text = text };
+	why->steps[why->n++] =
+		(struct ax_why_step){ .time = time, .mark = mark, .code = code, .text = "", .sentence = sentence };
+}
+
+static void add_param(struct ax_why_case *c, struct ax_param param)
+{
+	struct ax_why_step *step = &c->why->steps[c->why->n - 1];
+	AX_ASSERT(step->n_params < AX_PARAMS_MAX);
+	step->params[step->n_params++] = param;
+}
+
+void ax_why_with(struct ax_why_case *c, const char *name, const char *text)
+{
+	add_param(c, ax_text_param(name, text));
+}
+
+void ax_why_with_number(struct ax_why_case *c, const char *name, int64_t number)
+{
+	add_param(c, ax_number_param(name, number));
+}
+
+void ax_why_finish(struct ax_why_case *c)
+{
+	for (int i = 0; i < c->why->n; i++) {
+		struct ax_why_step *step = &c->why->steps[i];
+		step->text = ax_sentence_text(c->tx->arena, step->sentence, step->params, step->n_params);
+	}
 }
 
 void ax_why_answer(struct ax_why_case *c)
@@ -44,7 +70,7 @@ void ax_why_answer(struct ax_why_case *c)
 	c->why->answer = c->why->n - 1;
 }
 
-const char *ax_why_at(const struct ax_why_case *c, int64_t ms)
+void ax_why_with_time(struct ax_why_case *c, const char *name, int64_t ms)
 {
 	char text[AX_RFC3339_SIZE];
 	int offset_s = c->tz != NULL ? ax_tz_offset_s(c->tz, ms) : 0;
@@ -52,35 +78,16 @@ const char *ax_why_at(const struct ax_why_case *c, int64_t ms)
 		ax_rfc3339_format(ms, text);
 	else
 		ax_rfc3339_format_offset(ms, offset_s, text);
-	return ax_strdup(c->tx->arena, text);
-}
-
-const char *ax_why_span(const struct ax_why_case *c, int64_t ms)
-{
-	static const struct {
-		int64_t ms;
-		const char *name;
-	} units[] = { { 86400000, "d" }, { 3600000, "h" }, { 60000, "min" }, { 1000, "s" }, { 1, "ms" } };
-	for (size_t i = 0; i + 1 < AX_COUNT(units); i++) {
-		if (ms < units[i].ms)
-			continue;
-		int64_t whole = ms / units[i].ms, rest = ms % units[i].ms / units[i + 1].ms;
-		if (rest == 0 || units[i].ms == 1000)
-			return AX_SAY(c, "%" PRId64 " %s", whole, units[i].name);
-		return AX_SAY(c, "%" PRId64 " %s %" PRId64 " %s", whole, units[i].name, rest, units[i + 1].name);
-	}
-	return AX_SAY(c, "%" PRId64 " ms", ms);
+	ax_why_with(c, name, ax_strdup(c->tx->arena, text));
 }
 
 const char *ax_why_quote(const struct ax_why_case *c, const char *text)
 {
 	size_t len = strlen(text);
-	if (len == 0)
-		return "";
 	bool cut = len > QUOTE_BYTES;
 	for (len = AX_MIN(len, (size_t)QUOTE_BYTES); cut && ((unsigned char)text[len] & 0xc0) == 0x80;)
 		len--; /* not within a character */
-	return AX_SAY(c, ": %.*s%s", (int)len, text, cut ? "…" : "");
+	return AX_SAY(c, "%.*s%s", (int)len, text, cut ? "…" : "");
 }
 
 const struct ax_epoch *ax_why_epoch(const struct ax_why_case *c, int64_t fire)

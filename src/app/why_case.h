@@ -30,15 +30,18 @@ struct ax_why_case {
 /* Reads the task's rows; a task that is gone is no failure. */
 void ax_why_open(struct ax_why_case *c, int64_t task_id);
 
-/* Adds a step. `text` lives in the arena. */
-void ax_why_add(struct ax_why_case *c, int64_t time, enum ax_why_mark mark, const char *code, const char *text);
+/* Adds a step that says a sentence (core/sentence.def), and then its parameters, one by one. */
+void ax_why_say(
+	struct ax_why_case *c, int64_t time, enum ax_why_mark mark, const char *code, enum ax_sentence sentence);
+void ax_why_with(struct ax_why_case *c, const char *name, const char *text); /* "" is as good as not given */
+void ax_why_with_number(struct ax_why_case *c, const char *name, int64_t number);
+void ax_why_with_time(struct ax_why_case *c, const char *name, int64_t ms); /* in the task's zone */
+void ax_why_finish(struct ax_why_case *c);                                  /* all is said: makes the texts */
 /* Makes the newest step the answer. */
 void ax_why_answer(struct ax_why_case *c);
 
 #define AX_SAY(c, ...) ax_sprintf((c)->tx->arena, __VA_ARGS__)
-const char *ax_why_at(const struct ax_why_case *c, int64_t ms);   /* RFC 3339 in the task's zone */
-const char *ax_why_span(const struct ax_why_case *c, int64_t ms); /* "3 min 20 s" */
-/* ": text", cut to a line; "" for "". For what workers and people wrote. */
+/* Cut to a line. For what workers and people wrote. */
 const char *ax_why_quote(const struct ax_why_case *c, const char *text);
 
 /* The rule in force for fires at the instant: the newest epoch from before it. NULL when there is none. */
@@ -62,8 +65,8 @@ void ax_why_newest_event(struct ax_why_case *c, int64_t at);
 /* Whom a join waits for: the answer. Where the chain of a BLOCKED run was broken, or who did not come. */
 void ax_why_joining(struct ax_why_case *c);
 void ax_why_blocked(struct ax_why_case *c);
-/* What makes runs of a task without a schedule. */
-const char *ax_why_causes(struct ax_why_case *c);
+/* What makes runs of a task without a schedule: begins that step. */
+void ax_why_causes(struct ax_why_case *c, int64_t time);
 /* Does the task demand runs now: enabled, with fires to come? If not, the newest step says why. */
 bool ax_why_demanding(struct ax_why_case *c);
 /* Would a run of the task be given out now? If not, the newest step says why. */

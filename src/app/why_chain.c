@@ -18,38 +18,45 @@ static const char *name_of(struct ax_why_case *c, int64_t task_id)
 	return AX_SAY(c, "task %" PRId64, task_id);
 }
 
+static void with_event(struct ax_why_case *c, const struct ax_event *event)
+{
+	ax_why_with(c, "event", event->event_name);
+	ax_why_with(c, "id", event->event_id);
+	ax_why_with_time(c, "at", event->time);
+	ax_why_with(c, "by", event->sent_by);
+}
+
 void ax_why_event(struct ax_why_case *c)
 {
 	const struct ax_run *run = c->run;
 	struct ax_event event;
 	enum ax_status status = c->tx->ops->event_get(c->tx, run->batch, &event, c->err);
-	if (status == AX_OK)
-		ax_why_add(c, event.time, AX_WHY_OK, "event",
-			AX_SAY(c, "Event %s%s%s%s was sent at %s by %s, and the task listens to it.", event.event_name,
-				event.event_id[0] != '\0' ? " (" : "", event.event_id,
-				event.event_id[0] != '\0' ? ")" : "", ax_why_at(c, event.time), event.sent_by));
-	else if (status == AX_NOT_FOUND)
-		ax_why_add(c, run->create_time, AX_WHY_OK, "event",
-			AX_SAY(c, "It was caused by the event %s, which is not kept any more.", run->fire_key));
-	else
+	if (status == AX_OK) {
+		ax_why_say(c, event.time, AX_WHY_OK, "event", AX_SAY_EVENT);
+		with_event(c, &event);
+	} else if (status == AX_NOT_FOUND) {
+		ax_why_say(c, run->create_time, AX_WHY_OK, "event", AX_SAY_EVENT_GONE);
+		ax_why_with(c, "id", run->fire_key);
+	} else {
 		c->status = status;
+	}
 }
 
-static const char *passed_over_for(enum ax_event_fate fate)
+static enum ax_sentence passed_over_for(enum ax_event_fate fate)
 {
 	switch (fate) {
 	case AX_EVENT_CONDITION:
-		return "its payload does not meet the task's condition";
+		return AX_SAY_PASSED_OVER_CONDITION;
 	case AX_EVENT_PAUSED:
-		return "the task was paused";
+		return AX_SAY_PASSED_OVER_PAUSED;
 	case AX_EVENT_CREATED:
-		return "the task had never been enabled";
+		return AX_SAY_PASSED_OVER_CREATED;
 	case AX_EVENT_KNOWN:
-		return "the task had a run of this event before";
+		return AX_SAY_PASSED_OVER_KNOWN;
 	case AX_EVENT_RUN:
 		break;
 	}
-	return "the task did not listen to it then";
+	return AX_SAY_PASSED_OVER; /* it did not listen to it then */
 }
 
 void ax_why_newest_event(struct ax_why_case *c, int64_t at)
@@ -64,26 +71,25 @@ void ax_why_newest_event(struct ax_why_case *c, int64_t at)
 	c->status = c->tx->ops->event_tasks(c->tx, event->id, &tasks, c->err);
 	for (int i = 0; c->status == AX_OK && i < tasks.n; i++)
 		mine = tasks.at[i].task_id == c->task.id ? tasks.at[i] : mine;
-	const char *said = AX_SAY(c, "The newest event %s%s%s%s up to then, sent at %s by %s,", event->event_name,
-		event->event_id[0] != '\0' ? " (" : "", event->event_id, event->event_id[0] != '\0' ? ")" : "",
-		ax_why_at(c, event->time), event->sent_by);
 	if (mine.fate == AX_EVENT_RUN) {
-		ax_why_add(c, event->time, AX_WHY_OK, "event", AX_SAY(c, "%s made run %" PRId64 ".", said, mine.gid));
+		ax_why_say(c, event->time, AX_WHY_OK, "event", AX_SAY_EVENT_RAN);
+		with_event(c, event);
+		ax_why_with_number(c, "run", mine.gid);
 		return;
 	}
-	ax_why_add(c, event->time, AX_WHY_FAIL, "passed_over",
-		AX_SAY(c, "%s made no run: %s.", said, passed_over_for(mine.fate)));
+	ax_why_say(c, event->time, AX_WHY_FAIL, "passed_over", passed_over_for(mine.fate));
+	with_event(c, event);
 	ax_why_answer(c);
 }
 
-/* "run 12 of g/a (SUCCESS), run 13 of g/b (SUCCESS)" */
+/* "12 (g/a, SUCCESS), 13 (g/b, SUCCESS)" */
 static const char *known(struct ax_why_case *c, int64_t gid)
 {
 	struct ax_run_upstreams rows;
 	const char *text = "";
 	enum ax_status status = c->tx->ops->run_upstreams(c->tx, gid, &rows, c->err);
 	for (int i = 0; status == AX_OK && i < rows.n; i++)
-		text = AX_SAY(c, "%s%srun %" PRId64 " of %s (%s)", text, i > 0 ? ", " : "", rows.at[i].upstream_gid,
+		text = AX_SAY(c, "%s%s%" PRId64 " (%s, %s)", text, i > 0 ? ", " : "", rows.at[i].upstream_gid,
 			name_of(c, rows.at[i].upstream_id), ax_run_state_name(rows.at[i].upstream_status));
 	if (status != AX_OK)
 		c->status = status;
@@ -116,19 +122,18 @@ static const char *missing(struct ax_why_case *c, int64_t gid)
 void ax_why_chain(struct ax_why_case *c)
 {
 	const struct ax_run *run = c->run;
-	if (run->fire_key[0] == 'b')
-		ax_why_add(c, run->create_time, AX_WHY_OK, "join",
-			AX_SAY(c, "It joins what its upstreams do in batch %" PRId64 ": %s.", run->batch,
-				known(c, run->gid)));
-	else
-		ax_why_add(c, run->create_time, AX_WHY_OK, "chain", AX_SAY(c, "It follows %s.", known(c, run->gid)));
+	bool joins = run->fire_key[0] == 'b';
+	ax_why_say(c, run->create_time, AX_WHY_OK, joins ? "join" : "chain", joins ? AX_SAY_JOIN : AX_SAY_CHAIN);
+	if (joins)
+		ax_why_with_number(c, "batch", run->batch);
+	ax_why_with(c, "states", known(c, run->gid));
 }
 
 void ax_why_joining(struct ax_why_case *c)
 {
-	ax_why_add(c, 0, AX_WHY_INFO, "upstreams",
-		AX_SAY(c, "It waits for %s to succeed in its batch, until %s.", missing(c, c->run->gid),
-			ax_why_at(c, c->run->deadline_time)));
+	ax_why_say(c, 0, AX_WHY_INFO, "upstreams", AX_SAY_UPSTREAMS);
+	ax_why_with(c, "tasks", missing(c, c->run->gid));
+	ax_why_with_time(c, "until", c->run->deadline_time);
 	ax_why_answer(c);
 }
 
@@ -148,34 +153,36 @@ static void broken_at(struct ax_why_case *c)
 		c->status = status;
 	if (run.gid == c->run->gid)
 		return;
-	ax_why_add(c, run.end_time, AX_WHY_FAIL, "broken_at",
-		AX_SAY(c, "The chain was broken by run %" PRId64 " of %s, which ended as %s%s.", run.gid,
-			name_of(c, run.task_id), ax_run_state_name(run.status), ax_why_quote(c, run.result_msg)));
+	ax_why_say(c, run.end_time, AX_WHY_FAIL, "broken_at", AX_SAY_BROKEN_AT);
+	ax_why_with_number(c, "run", run.gid);
+	ax_why_with(c, "task", name_of(c, run.task_id));
+	ax_why_with(c, "state", ax_run_state_name(run.status));
+	ax_why_with(c, "message", ax_why_quote(c, run.result_msg));
 }
 
 void ax_why_blocked(struct ax_why_case *c)
 {
-	if (c->run->blocked_by != 0)
+	if (c->run->blocked_by != 0) {
 		broken_at(c);
-	else
-		ax_why_add(c, 0, AX_WHY_FAIL, "upstreams",
-			AX_SAY(c, "Not seen to succeed in its batch: %s.", missing(c, c->run->gid)));
+		return;
+	}
+	ax_why_say(c, 0, AX_WHY_FAIL, "upstreams", AX_SAY_UPSTREAMS_MISSING);
+	ax_why_with(c, "tasks", missing(c, c->run->gid));
 }
 
-const char *ax_why_causes(struct ax_why_case *c)
+void ax_why_causes(struct ax_why_case *c, int64_t time)
 {
 	const struct ax_task_def *def = &c->task.def;
 	struct ax_upstreams all = { 0 };
-	const char *text = def->task_type == AX_TASK_EVENT ? AX_SAY(c, "it runs on the event %s", def->event_name)
-							   : "its runs are asked for";
+	const char *names = "";
+	bool event = def->task_type == AX_TASK_EVENT;
 	enum ax_status status = c->tx->ops->upstreams_of(c->tx, c->task.id, &all, c->err);
 	for (int i = 0; status == AX_OK && i < all.n; i++)
-		text = AX_SAY(c, "%s%s%s", text,
-			i > 0                   ? ", "
-				: def->join_all ? ", and made when all of these have succeeded: "
-						: ", and made when one of these has succeeded: ",
-			name_of(c, all.at[i].upstream_id));
+		names = AX_SAY(c, "%s%s%s", names, i > 0 ? ", " : "", name_of(c, all.at[i].upstream_id));
 	if (status != AX_OK)
 		c->status = status;
-	return text;
+	ax_why_say(c, time, AX_WHY_INFO, "no_schedule", event ? AX_SAY_NO_SCHEDULE_EVENT : AX_SAY_NO_SCHEDULE);
+	if (event)
+		ax_why_with(c, "event", def->event_name);
+	ax_why_with(c, def->join_all ? "all_of" : "any_of", names);
 }

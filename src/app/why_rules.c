@@ -46,73 +46,68 @@ static bool overlap(struct ax_why_case *c)
 	int64_t allowed = c->has_task && c->task.def.overlap == AX_OVERLAP_ALLOW ? c->task.def.overlap_max : 1;
 	const char *word = c->has_task ? overlap_words[c->task.def.overlap] : "queue";
 	if (c->run->hold != AX_HOLD_OVERLAP) {
-		ax_why_add(c, 0, AX_WHY_OK, "overlap",
-			AX_SAY(c, "Overlap is %s: no other run of the task keeps this one back.", word));
+		ax_why_say(c, 0, AX_WHY_OK, "overlap", AX_SAY_OVERLAP_FREE);
+		ax_why_with(c, "overlap", word);
 		return true;
 	}
 	const struct ax_run *first = find_blocking(c, &n);
-	if (first != NULL)
-		ax_why_add(c, 0, AX_WHY_FAIL, "overlap",
-			AX_SAY(c,
-				"It waits for run %" PRId64 " (%s%s%s) to end: overlap is %s, which lets %" PRId64
-				" run of the task go at a time, and %d is live.",
-				first->gid, ax_run_state_name(first->status), first->worker[0] != '\0' ? " on " : "",
-				first->worker, word, allowed, n));
-	else
-		ax_why_add(c, 0, AX_WHY_FAIL, "overlap",
-			AX_SAY(c, "It is held by overlap %s, and the run it waited for has just ended.", word));
+	ax_why_say(c, 0, AX_WHY_FAIL, "overlap", first != NULL ? AX_SAY_OVERLAP_HELD : AX_SAY_OVERLAP_ENDED);
+	ax_why_with(c, "overlap", word);
+	if (first == NULL)
+		return false;
+	ax_why_with_number(c, "run", first->gid);
+	ax_why_with(c, "state", ax_run_state_name(first->status));
+	ax_why_with(c, "worker", first->worker);
+	ax_why_with_number(c, "allowed", allowed);
+	ax_why_with_number(c, "live", n);
 	return false;
 }
 
 static bool task_paused(struct ax_why_case *c)
 {
 	if (c->run->hold == AX_HOLD_PAUSED) {
-		ax_why_add(c, 0, AX_WHY_FAIL, "task_paused",
-			AX_SAY(c, "The task is paused since %s; its runs wait until it is resumed.",
-				ax_why_at(c, ax_why_disabled_since(c))));
+		ax_why_say(c, 0, AX_WHY_FAIL, "task_paused", AX_SAY_TASK_PAUSED);
+		ax_why_with_time(c, "since", ax_why_disabled_since(c));
 		return false;
 	}
 	bool paused = c->has_task && c->task.status == AX_TASK_PAUSED;
-	ax_why_add(c, 0, AX_WHY_OK, "task_paused",
-		paused ? "The task is paused, which does not hold runs made by hand." : "The task is not paused.");
+	ax_why_say(c, 0, AX_WHY_OK, "task_paused", paused ? AX_SAY_TASK_PAUSED_BY_HAND : AX_SAY_TASK_NOT_PAUSED);
 	return true;
 }
 
 static bool group_paused(struct ax_why_case *c)
 {
 	const struct ax_group *group = &c->facts.group;
-	ax_why_add(c, 0, group->paused ? AX_WHY_FAIL : AX_WHY_OK, "group_paused",
-		group->paused ? AX_SAY(c, "Group %s is paused; none of its runs is given out until it is resumed.",
-					group->group_key)
-			      : AX_SAY(c, "Group %s is not paused.", group->group_key));
+	ax_why_say(c, 0, group->paused ? AX_WHY_FAIL : AX_WHY_OK, "group_paused",
+		group->paused ? AX_SAY_GROUP_PAUSED : AX_SAY_GROUP_NOT_PAUSED);
+	ax_why_with(c, "group", group->group_key);
 	return !group->paused;
 }
 
 static bool worker(struct ax_why_case *c)
 {
-	const char *group = c->facts.group.group_key;
-	if (c->facts.offering > 0)
-		ax_why_add(c, 0, AX_WHY_OK, "worker",
-			AX_SAY(c, "%d of %d workers online in group %s offer executor %s.", c->facts.offering,
-				c->facts.serving, group, c->asked.executor_key));
-	else if (c->facts.serving > 0)
-		ax_why_add(c, 0, AX_WHY_FAIL, "worker",
-			AX_SAY(c, "No worker offers executor %s: %d are online in group %s, none of them with it.",
-				c->asked.executor_key, c->facts.serving, group));
-	else
-		ax_why_add(c, 0, AX_WHY_FAIL, "worker",
-			AX_SAY(c, "No worker is online in group %s (seen within %d s, neither draining nor disabled).",
-				group, AX_LEASE_MS / 1000));
-	return c->facts.offering > 0;
+	const struct ax_claim_facts *facts = &c->facts;
+	bool offered = facts->offering > 0;
+	ax_why_say(c, 0, offered ? AX_WHY_OK : AX_WHY_FAIL, "worker",
+		offered                      ? AX_SAY_WORKER
+			: facts->serving > 0 ? AX_SAY_WORKER_NONE_OFFERS
+					     : AX_SAY_WORKER_NONE);
+	ax_why_with_number(c, "offering", facts->offering);
+	ax_why_with_number(c, "serving", facts->serving);
+	ax_why_with(c, "group", facts->group.group_key);
+	ax_why_with(c, "executor", c->asked.executor_key);
+	ax_why_with_number(c, "seconds", AX_LEASE_MS / 1000);
+	return offered;
 }
 
 static bool quota(struct ax_why_case *c)
 {
 	const struct ax_group *group = &c->facts.group;
 	bool room = group->running < group->dispatch_quota;
-	ax_why_add(c, 0, room ? AX_WHY_OK : AX_WHY_FAIL, "quota",
-		AX_SAY(c, "Group %s has %" PRId64 " of %" PRId64 " runs out%s.", group->group_key, group->running,
-			group->dispatch_quota, room ? "" : ": the quota is used up, so it waits until one ends"));
+	ax_why_say(c, 0, room ? AX_WHY_OK : AX_WHY_FAIL, "quota", room ? AX_SAY_QUOTA : AX_SAY_QUOTA_FULL);
+	ax_why_with(c, "group", group->group_key);
+	ax_why_with_number(c, "out", group->running);
+	ax_why_with_number(c, "quota", group->dispatch_quota);
 	return room;
 }
 
@@ -121,10 +116,11 @@ static bool tags(struct ax_why_case *c)
 	bool match = c->facts.matching > 0;
 	if (c->asked.demand[0] == '\0')
 		return true;
-	ax_why_add(c, 0, match ? AX_WHY_OK : AX_WHY_FAIL, "tags",
-		match ? AX_SAY(c, "%d of them have the tags %s.", c->facts.matching, c->asked.demand)
-		      : AX_SAY(c, "None of the %d workers that offer %s has the tags %s.", c->facts.offering,
-				c->asked.executor_key, c->asked.demand));
+	ax_why_say(c, 0, match ? AX_WHY_OK : AX_WHY_FAIL, "tags", match ? AX_SAY_TAGS : AX_SAY_TAGS_NONE);
+	ax_why_with_number(c, "matching", c->facts.matching);
+	ax_why_with_number(c, "workers", c->facts.offering);
+	ax_why_with(c, "executor", c->asked.executor_key);
+	ax_why_with(c, "tags", c->asked.demand);
 	return match;
 }
 
@@ -135,8 +131,8 @@ static bool spread(struct ax_why_case *c)
 		return true;
 	if (c->run->spread == AX_SPREAD_BROADCAST && !(worker(c) && tags(c)))
 		return false;
-	ax_why_add(c, c->run->deadline_time, AX_WHY_INFO, "spread",
-		AX_SAY(c, "Its shards are about to be made, at %s.", ax_why_at(c, c->run->deadline_time)));
+	ax_why_say(c, c->run->deadline_time, AX_WHY_INFO, "spread", AX_SAY_SPREAD);
+	ax_why_with_time(c, "at", c->run->deadline_time);
 	return false;
 }
 
@@ -144,12 +140,13 @@ static bool backlog(struct ax_why_case *c)
 {
 	const struct ax_group *group = &c->facts.group;
 	bool room = c->facts.with_room > 0;
-	const char *limit = group->worker_backlog > 0 ? AX_SAY(c, "%" PRId64 " each", group->worker_backlog)
-						      : AX_SAY(c, "pool size × %d", AX_BACKLOG_FACTOR);
-	ax_why_add(c, 0, room ? AX_WHY_OK : AX_WHY_FAIL, "backlog",
-		room ? AX_SAY(c, "%d of %d workers that may have it have room.", c->facts.with_room, c->facts.matching)
-		     : AX_SAY(c, "All %d workers that may have it hold as many runs as they may (%s).",
-			       c->facts.matching, limit));
+	ax_why_say(c, 0, room ? AX_WHY_OK : AX_WHY_FAIL, "backlog", room ? AX_SAY_BACKLOG : AX_SAY_BACKLOG_FULL);
+	ax_why_with_number(c, "room", c->facts.with_room);
+	ax_why_with_number(c, "workers", c->facts.matching);
+	if (group->worker_backlog > 0)
+		ax_why_with_number(c, "limit", group->worker_backlog);
+	else
+		ax_why_with_number(c, "factor", AX_BACKLOG_FACTOR);
 	return room;
 }
 
@@ -159,38 +156,39 @@ static bool lane(struct ax_why_case *c)
 	bool room = ax_claim_lane_has_room(&c->facts, &c->asked);
 	if (c->asked.lane != AX_RUN_LANE_LONG)
 		return true;
-	ax_why_add(c, 0, room ? AX_WHY_OK : AX_WHY_FAIL, "lane",
-		AX_SAY(c,
-			"It is in the long lane, which may hold %" PRId64 " %% of group %s: %" PRId64 " of %" PRId64
-			" runs are out, and %d of %d workers have room for one%s.",
-			group->long_share_percent, group->group_key, group->running_long,
-			ax_lane_share(group->dispatch_quota, group->long_share_percent), c->facts.with_lane,
-			c->facts.matching, room ? "" : "; it waits until a long run ends"));
+	ax_why_say(c, 0, room ? AX_WHY_OK : AX_WHY_FAIL, "lane", room ? AX_SAY_LANE : AX_SAY_LANE_FULL);
+	ax_why_with_number(c, "share", group->long_share_percent);
+	ax_why_with(c, "group", group->group_key);
+	ax_why_with_number(c, "out", group->running_long);
+	ax_why_with_number(c, "most", ax_lane_share(group->dispatch_quota, group->long_share_percent));
+	ax_why_with_number(c, "room", c->facts.with_lane);
+	ax_why_with_number(c, "workers", c->facts.matching);
 	return room;
 }
 
 static bool route(struct ax_why_case *c)
 {
 	const struct ax_claim_facts *facts = &c->facts;
-	if (facts->wanted != NULL)
-		ax_why_add(c, 0, AX_WHY_FAIL, "route",
-			AX_SAY(c, "Its route wants worker %s, which has no room; at %s the next best may have it.",
-				facts->wanted, ax_why_at(c, facts->wanted_until)));
-	return facts->wanted == NULL;
+	if (facts->wanted == NULL)
+		return true;
+	ax_why_say(c, 0, AX_WHY_FAIL, "route", AX_SAY_ROUTE);
+	ax_why_with(c, "worker", facts->wanted);
+	ax_why_with_time(c, "at", facts->wanted_until);
+	return false;
 }
 
 static bool enabled(struct ax_why_case *c)
 {
 	const struct ax_task *task = &c->task;
-	if (task->status == AX_TASK_CREATED)
-		ax_why_add(c, task->create_time, AX_WHY_FAIL, "created",
-			"The task was created but never enabled: it makes no runs until it is resumed.");
-	else if (task->status == AX_TASK_PAUSED)
-		ax_why_add(c, ax_why_disabled_since(c), AX_WHY_FAIL, "paused",
-			AX_SAY(c, "The task is paused since %s: it makes no runs until it is resumed.",
-				ax_why_at(c, ax_why_disabled_since(c))));
-	else
-		ax_why_add(c, 0, AX_WHY_OK, "enabled", "The task is enabled.");
+	if (task->status == AX_TASK_CREATED) {
+		ax_why_say(c, task->create_time, AX_WHY_FAIL, "created", AX_SAY_NEVER_ENABLED);
+	} else if (task->status == AX_TASK_PAUSED) {
+		int64_t since = ax_why_disabled_since(c);
+		ax_why_say(c, since, AX_WHY_FAIL, "paused", AX_SAY_PAUSED);
+		ax_why_with_time(c, "since", since);
+	} else {
+		ax_why_say(c, 0, AX_WHY_OK, "enabled", AX_SAY_ENABLED);
+	}
 	return task->status == AX_TASK_ENABLED;
 }
 
@@ -216,22 +214,22 @@ static bool has_fires(struct ax_why_case *c)
 	if (!ax_def_has_schedule(&task->def))
 		return true;
 	const char *fault = task->next_trigger_time == 0 && !task->exhausted ? find_fault(c) : NULL;
-	if (fault != NULL)
-		ax_why_add(c, 0, AX_WHY_FAIL, "unschedulable",
-			AX_SAY(c, "Its schedule cannot be read, so that it makes no fires: %s.", fault));
-	else if (task->exhausted)
-		ax_why_add(c, 0, AX_WHY_FAIL, "exhausted",
-			AX_SAY(c, "The schedule %s has no further fire.", task->def.cron_expr));
-	else if (task->next_trigger_time != 0 && task->next_trigger_time < c->now - AX_LATE_MS)
-		ax_why_add(c, 0, AX_WHY_FAIL, "scheduler_late",
-			AX_SAY(c, "The fire of %s is due for %s and not made yet: the scheduler is behind.",
-				ax_why_at(c, task->next_trigger_time),
-				ax_why_span(c, c->now - task->next_trigger_time)));
-	else
-		ax_why_add(c, 0, AX_WHY_OK, "next_fire",
-			task->next_trigger_time == 0
-				? "The next fire is set when the live run ends (@after)."
-				: AX_SAY(c, "The next fire is at %s.", ax_why_at(c, task->next_trigger_time)));
+	if (fault != NULL) {
+		ax_why_say(c, 0, AX_WHY_FAIL, "unschedulable", AX_SAY_UNSCHEDULABLE);
+		ax_why_with(c, "fault", fault);
+	} else if (task->exhausted) {
+		ax_why_say(c, 0, AX_WHY_FAIL, "exhausted", AX_SAY_EXHAUSTED);
+		ax_why_with(c, "schedule", task->def.cron_expr);
+	} else if (task->next_trigger_time != 0 && task->next_trigger_time < c->now - AX_LATE_MS) {
+		ax_why_say(c, 0, AX_WHY_FAIL, "scheduler_late", AX_SAY_SCHEDULER_LATE);
+		ax_why_with_time(c, "fire", task->next_trigger_time);
+		ax_why_with_number(c, "late_ms", c->now - task->next_trigger_time);
+	} else if (task->next_trigger_time == 0) {
+		ax_why_say(c, 0, AX_WHY_OK, "next_fire", AX_SAY_NEXT_FIRE_AFTER);
+	} else {
+		ax_why_say(c, 0, AX_WHY_OK, "next_fire", AX_SAY_NEXT_FIRE);
+		ax_why_with_time(c, "at", task->next_trigger_time);
+	}
 	return !task->exhausted && c->why->steps[c->why->n - 1].mark == AX_WHY_OK;
 }
 
@@ -253,11 +251,10 @@ void ax_why_waiting(struct ax_why_case *c)
 {
 	static const rule rules[] = { overlap, task_paused, spread, group_paused, worker, tags, quota, backlog, lane,
 		route };
-	if (all_hold(c, rules, AX_COUNT(rules)) && c->status == AX_OK)
-		ax_why_add(c, 0, AX_WHY_OK, "claim",
-			AX_SAY(c,
-				"It is about to be given out, at the next poll of a worker (every %d s at the latest).",
-				AX_POLL_WAIT_MS / 1000));
+	if (all_hold(c, rules, AX_COUNT(rules)) && c->status == AX_OK) {
+		ax_why_say(c, 0, AX_WHY_OK, "claim", AX_SAY_CLAIM);
+		ax_why_with_number(c, "seconds", AX_POLL_WAIT_MS / 1000);
+	}
 	ax_why_answer(c);
 }
 

@@ -24,51 +24,61 @@ static void from_schedule(struct ax_why_case *c)
 	int64_t stands_for = ax_run_fire(run), fire;
 	const struct ax_epoch *epoch = ax_why_epoch(c, stands_for);
 	struct ax_rule rule;
-	const char *at = ax_why_at(c, stands_for);
 	if (run->backfill_id != 0) { /* by the rule of its making, which need not be that of the fire's time */
-		ax_why_add(c, run->create_time, AX_WHY_OK, "backfill",
-			AX_SAY(c, "Backfill %" PRId64 " made up the fire of %s, by the task's rule at %s.",
-				run->backfill_id, at, ax_why_at(c, run->create_time)));
+		ax_why_say(c, run->create_time, AX_WHY_OK, "backfill", AX_SAY_BACKFILL);
+		ax_why_with_number(c, "backfill", run->backfill_id);
+		ax_why_with_time(c, "fire", stands_for);
+		ax_why_with_time(c, "at", run->create_time);
 		return;
 	}
 	if (epoch == NULL || !ax_why_rule(c, epoch, &rule)) {
-		ax_why_add(c, stands_for, AX_WHY_INFO, "fire",
-			AX_SAY(c, "It stands for the fire of %s; the rule that demanded it is not known any more.",
-				at));
+		ax_why_say(c, stands_for, AX_WHY_INFO, "fire", AX_SAY_FIRE_UNKNOWN);
+		ax_why_with_time(c, "fire", stands_for);
 		return;
 	}
 	bool demanded = epoch->enabled &&
 		(rule.schedule.kind == AX_SCHEDULE_AFTER ||
 			(ax_rule_next(&rule, stands_for - 1, &fire) && fire == stands_for));
-	ax_why_add(c, stands_for, demanded ? AX_WHY_OK : AX_WHY_FAIL, demanded ? "fire" : "fire_undemanded",
-		AX_SAY(c, "It stands for the fire of %s, which the rule of %s (%s in %s, epoch %" PRId64 ") %s.", at,
-			ax_why_at(c, epoch->from_time), epoch->cron_expr, epoch->time_zone, epoch->id,
-			demanded ? "demanded" : "did not demand"));
-	if (run->trigger_time != stands_for)
-		ax_why_add(c, run->trigger_time, AX_WHY_INFO, "jitter",
-			AX_SAY(c, "The task's jitter makes it due %s later, at %s.",
-				ax_why_span(c, run->trigger_time - stands_for), ax_why_at(c, run->trigger_time)));
+	ax_why_say(c, stands_for, demanded ? AX_WHY_OK : AX_WHY_FAIL, demanded ? "fire" : "fire_undemanded",
+		demanded ? AX_SAY_FIRE : AX_SAY_FIRE_UNDEMANDED);
+	ax_why_with_time(c, "fire", stands_for);
+	ax_why_with_time(c, "since", epoch->from_time);
+	ax_why_with(c, "schedule", epoch->cron_expr);
+	ax_why_with(c, "zone", epoch->time_zone);
+	ax_why_with_number(c, "epoch", epoch->id);
+	if (run->trigger_time != stands_for) {
+		ax_why_say(c, run->trigger_time, AX_WHY_INFO, "jitter", AX_SAY_JITTER);
+		ax_why_with_number(c, "late_ms", run->trigger_time - stands_for);
+		ax_why_with_time(c, "at", run->trigger_time);
+	}
 	if (run->made_up)
-		ax_why_add(c, run->create_time, AX_WHY_INFO, "made_up",
-			"The fire had been missed; a person decided to run it.");
+		ax_why_say(c, run->create_time, AX_WHY_INFO, "made_up", AX_SAY_MADE_UP);
 }
 
 static void from_person(struct ax_why_case *c)
 {
 	const struct ax_run *run = c->run;
 	bool keyed = strcmp(run->fire_key, AX_SAY(c, "%" PRId64, run->gid)) != 0;
-	const char *key =
-		keyed ? AX_SAY(c, ", with the key %s: the same key again answers this run", run->fire_key) : "";
-	if (run->rerun_of != 0)
-		ax_why_add(c, run->create_time, AX_WHY_OK, "rerun",
-			AX_SAY(c, "A person made it as a rerun of run %" PRId64 "%s.", run->rerun_of, key));
-	else if (run->kind == AX_KIND_DELAY)
-		ax_why_add(c, run->create_time, AX_WHY_OK, "delay",
-			AX_SAY(c, "It was asked for at %s, to run at %s%s.", ax_why_at(c, run->create_time),
-				ax_why_at(c, run->trigger_time), key));
-	else
-		ax_why_add(c, run->create_time, AX_WHY_OK, "manual",
-			AX_SAY(c, "It was asked for by hand at %s%s.", ax_why_at(c, run->create_time), key));
+	if (run->rerun_of != 0) {
+		ax_why_say(c, run->create_time, AX_WHY_OK, "rerun", AX_SAY_RERUN);
+		ax_why_with_number(c, "run", run->rerun_of);
+	} else if (run->kind == AX_KIND_DELAY) {
+		ax_why_say(c, run->create_time, AX_WHY_OK, "delay", AX_SAY_DELAY);
+		ax_why_with_time(c, "asked", run->create_time);
+		ax_why_with_time(c, "due", run->trigger_time);
+	} else {
+		ax_why_say(c, run->create_time, AX_WHY_OK, "manual", AX_SAY_MANUAL);
+		ax_why_with_time(c, "asked", run->create_time);
+	}
+	if (keyed)
+		ax_why_with(c, "key", run->fire_key);
+}
+
+static void with_covers(struct ax_why_case *c)
+{
+	ax_why_with_number(c, "n", c->run->covers_count);
+	ax_why_with_time(c, "from", c->run->covers_from);
+	ax_why_with_time(c, "to", c->run->covers_to);
 }
 
 static void origin(struct ax_why_case *c)
@@ -79,9 +89,8 @@ static void origin(struct ax_why_case *c)
 		from_schedule(c);
 		break;
 	case AX_KIND_MISS:
-		ax_why_add(c, run->trigger_time, AX_WHY_FAIL, "missed_fires",
-			AX_SAY(c, "It stands for %" PRId64 " missed fires from %s to %s.", run->covers_count,
-				ax_why_at(c, run->covers_from), ax_why_at(c, run->covers_to)));
+		ax_why_say(c, run->trigger_time, AX_WHY_FAIL, "missed_fires", AX_SAY_MISSED_FIRES);
+		with_covers(c);
 		break;
 	case AX_KIND_DELAY:
 	case AX_KIND_MANUAL:
@@ -101,12 +110,9 @@ static void covers(struct ax_why_case *c)
 	const struct ax_run *run = c->run;
 	if (run->covers_count == 0 || run->kind == AX_KIND_MISS)
 		return;
-	ax_why_add(c, run->covers_to, AX_WHY_INFO, "covers",
-		AX_SAY(c, "Besides its own it stands for %" PRId64 " more of the fires from %s to %s: %s.",
-			run->covers_count, ax_why_at(c, run->covers_from), ax_why_at(c, run->covers_to),
-			run->kind == AX_KIND_SCHEDULE && run->covers_from > ax_run_fire(run)
-				? "they came due while it still waited, and overlap counts them on it"
-				: "they were found late, and the misfire rule counts them on it"));
+	bool waited = run->kind == AX_KIND_SCHEDULE && run->covers_from > ax_run_fire(run);
+	ax_why_say(c, run->covers_to, AX_WHY_INFO, "covers", waited ? AX_SAY_COVERS_WAITED : AX_SAY_COVERS_LATE);
+	with_covers(c);
 }
 
 /* Made when it was due? If not: did a server start in between? */
@@ -118,29 +124,33 @@ static void made(struct ax_why_case *c)
 	if (run->made_up || (run->kind != AX_KIND_SCHEDULE && run->kind != AX_KIND_MISS))
 		return;
 	if (late <= AX_LATE_MS) {
-		ax_why_add(c, run->create_time, AX_WHY_OK, "on_time",
-			AX_SAY(c, "It was made %s after it was due.", ax_why_span(c, AX_MAX(late, 0))));
+		ax_why_say(c, run->create_time, AX_WHY_OK, "on_time", AX_SAY_ON_TIME);
+		ax_why_with_number(c, "late_ms", AX_MAX(late, 0));
 		return;
 	}
 	c->status = c->tx->ops->servers(c->tx, &servers, c->err);
 	for (int i = 0; c->status == AX_OK && i < servers.n; i++)
 		if (servers.at[i].start_time > run->trigger_time && servers.at[i].start_time <= run->create_time)
 			started = servers.at[i].start_time;
-	ax_why_add(c, run->create_time, AX_WHY_INFO, "late",
-		AX_SAY(c, "It was made %s late, at %s: no server was at work when it was due%s%s.",
-			ax_why_span(c, late), ax_why_at(c, run->create_time), started != 0 ? "; one started at " : "",
-			started != 0 ? ax_why_at(c, started) : ""));
+	ax_why_say(c, run->create_time, AX_WHY_INFO, "late", AX_SAY_LATE);
+	ax_why_with_number(c, "late_ms", late);
+	ax_why_with_time(c, "at", run->create_time);
+	if (started != 0)
+		ax_why_with_time(c, "started", started);
 }
 
 /* Which part it is of which run. */
 static void part(struct ax_why_case *c)
 {
 	const struct ax_run *run = c->run;
-	if (run->parent != 0)
-		ax_why_add(c, run->create_time, AX_WHY_OK, "shard",
-			AX_SAY(c, "It is shard %" PRId64 " of %" PRId64 " of run %" PRId64 "%s%s%s.", run->shard,
-				run->shard_total, run->parent, ax_run_is_pinned(run) ? ", for worker " : "",
-				ax_run_is_pinned(run) ? run->worker : "", ax_run_is_pinned(run) ? " alone" : ""));
+	if (run->parent == 0)
+		return;
+	ax_why_say(c, run->create_time, AX_WHY_OK, "shard", AX_SAY_SHARD);
+	ax_why_with_number(c, "shard", run->shard);
+	ax_why_with_number(c, "total", run->shard_total);
+	ax_why_with_number(c, "run", run->parent);
+	if (ax_run_is_pinned(run))
+		ax_why_with(c, "worker", run->worker);
 }
 
 /* A run that takes part in a trial executes another definition than the task's. */
@@ -154,15 +164,15 @@ static void trial(struct ax_why_case *c)
 	c->status = status == AX_NOT_FOUND ? AX_OK : status;
 	if (status != AX_OK || canary.version != run->version)
 		return;
-	const char *since = ax_why_at(c, canary.start_time);
-	ax_why_add(c, canary.start_time, AX_WHY_INFO, "trial",
-		canary.state == AX_CANARY_RUNNING
-			? AX_SAY(c, "It executes version %" PRId64 " of the task, on trial since %s (executor %s).",
-				  run->version, since, run->executor_key)
-			: AX_SAY(c,
-				  "It executes version %" PRId64 " of the task, which was on trial from %s until %s"
-				  "%s.",
-				  run->version, since, ax_why_at(c, canary.end_time), ax_why_quote(c, canary.reason)));
+	bool goes_on = canary.state == AX_CANARY_RUNNING;
+	ax_why_say(c, canary.start_time, AX_WHY_INFO, "trial", goes_on ? AX_SAY_TRIAL : AX_SAY_TRIAL_OVER);
+	ax_why_with_number(c, "version", run->version);
+	ax_why_with_time(c, "since", canary.start_time);
+	ax_why_with(c, "executor", run->executor_key);
+	if (goes_on)
+		return;
+	ax_why_with_time(c, "until", canary.end_time);
+	ax_why_with(c, "reason", ax_why_quote(c, canary.reason));
 }
 
 /* --- attempts ----------------------------------------------------------------------------------------------------- */
@@ -172,30 +182,44 @@ struct tally {
 	int64_t retries, losses, bounces;
 };
 
-static const char *of_limit(const struct ax_why_case *c, int64_t used, const struct tally *tally, bool lost)
+/* Neither its fault nor its end: it is given out again. */
+static bool is_loss(const struct ax_attempt *a)
 {
-	if (tally->def == NULL)
-		return AX_SAY(c, "%" PRId64, used);
-	return AX_SAY(c, "%" PRId64 " of %" PRId64, used, lost ? tally->def->lost_limit : tally->def->retry_count);
+	return a->outcome == AX_OUTCOME_LOST || a->outcome == AX_OUTCOME_CANCELLED;
 }
 
-/* What was decided after an attempt that was not the last. `next` is when the next one was or is due; 0 = not known. */
-static const char *decision(const struct ax_why_case *c, const struct ax_attempt *a, struct tally *tally, int64_t next)
+static void count(struct tally *tally, const struct ax_attempt *a)
 {
-	const char *when = next > a->end_time ? AX_SAY(c, ", %s later", ax_why_span(c, next - a->end_time)) : "";
-	if (a->outcome == AX_OUTCOME_BOUNCED)
-		return AX_SAY(c, "given back without counting as an attempt (%" PRId64 " of %d in a row)",
-			++tally->bounces, AX_BOUNCE_LIMIT);
-	tally->bounces = 0;
-	if (a->outcome == AX_OUTCOME_LOST || a->outcome == AX_OUTCOME_CANCELLED)
-		return AX_SAY(c, "lost %s, given out again%s", of_limit(c, ++tally->losses, tally, true), when);
-	return AX_SAY(c, "retry %s%s", of_limit(c, ++tally->retries, tally, false), when);
+	bool bounced = a->outcome == AX_OUTCOME_BOUNCED;
+	tally->bounces = bounced ? tally->bounces + 1 : 0;
+	tally->losses += is_loss(a);
+	tally->retries += !bounced && !is_loss(a);
 }
 
-static const char *const outcome_codes[] = { "attempt", "attempt_success", "attempt_failed", "attempt_timeout",
-	"attempt_stopped", "attempt_refused", "attempt_lost", "attempt_bounced", "attempt_hard_limit" };
-static const char *const outcome_words[] = { "", "succeeded", "failed", "timed out", "was stopped", "was refused",
-	"was lost", "was never accepted", "passed the server's limit" };
+static void with_claim(struct ax_why_case *c, int64_t number, int64_t fence, const char *worker, int64_t dispatch_time)
+{
+	ax_why_with_number(c, "attempt", number);
+	ax_why_with_number(c, "fence", fence);
+	ax_why_with(c, "worker", worker);
+	ax_why_with_time(c, "at", dispatch_time);
+}
+
+/* What each outcome is called, and said of an attempt that was not the last. */
+static const struct {
+	const char *code;
+	enum ax_sentence sentence;
+	const char *word;
+} outcomes[] = {
+	[0] = { "attempt", AX_SAY_ATTEMPT_ENDED, "" },
+	[AX_OUTCOME_SUCCESS] = { "attempt_success", AX_SAY_ATTEMPT_ENDED, "success" },
+	[AX_OUTCOME_FAILED] = { "attempt_failed", AX_SAY_ATTEMPT_FAILED, "failed" },
+	[AX_OUTCOME_TIMEOUT] = { "attempt_timeout", AX_SAY_ATTEMPT_TIMEOUT, "timeout" },
+	[AX_OUTCOME_CANCELLED] = { "attempt_stopped", AX_SAY_ATTEMPT_STOPPED, "cancelled" },
+	[AX_OUTCOME_REFUSED] = { "attempt_refused", AX_SAY_ATTEMPT_ENDED, "refused" },
+	[AX_OUTCOME_LOST] = { "attempt_lost", AX_SAY_ATTEMPT_LOST, "lost" },
+	[AX_OUTCOME_BOUNCED] = { "attempt_bounced", AX_SAY_ATTEMPT_BOUNCED, "bounced" },
+	[AX_OUTCOME_LIMIT] = { "attempt_hard_limit", AX_SAY_ATTEMPT_HARD_LIMIT, "hard_limit" },
+};
 
 static void late_result(struct ax_why_case *c, const struct ax_attempt *a)
 {
@@ -203,23 +227,40 @@ static void late_result(struct ax_why_case *c, const struct ax_attempt *a)
 		c->run->status == AX_RUN_SUCCESS && c->run->fence == a->fence && a->late_outcome == AX_OUTCOME_SUCCESS;
 	if (a->late_time == 0)
 		return;
-	ax_why_add(c, a->late_time, AX_WHY_INFO, counted ? "late_success" : "late_result",
-		AX_SAY(c, "%s reported late that fence %" PRId64 " %s (code %" PRId64 "%s); %s.", a->worker, a->fence,
-			outcome_words[a->late_outcome], a->late_code, ax_why_quote(c, a->late_message),
-			counted ? "nobody had claimed the run again, so it counts"
-				: "it is kept here and changes nothing"));
+	ax_why_say(c, a->late_time, AX_WHY_INFO, counted ? "late_success" : "late_result",
+		counted ? AX_SAY_LATE_SUCCESS : AX_SAY_LATE_RESULT);
+	ax_why_with(c, "worker", a->worker);
+	ax_why_with_number(c, "fence", a->fence);
+	ax_why_with(c, "outcome", outcomes[a->late_outcome].word);
+	ax_why_with_number(c, "code", a->late_code);
+	ax_why_with(c, "message", ax_why_quote(c, a->late_message));
 }
 
-static void attempt(struct ax_why_case *c, const struct ax_attempt *a, const char *decided)
+/* What was decided after an attempt that was not the last. `next` is when the next one was or is due; 0 = not known. */
+static void with_decision(struct ax_why_case *c, const struct ax_attempt *a, struct tally *tally, int64_t next)
 {
-	ax_why_add(c, a->end_time, a->outcome == AX_OUTCOME_BOUNCED ? AX_WHY_INFO : AX_WHY_FAIL,
-		outcome_codes[a->outcome],
-		AX_SAY(c,
-			"Attempt %" PRId64 " (fence %" PRId64 ") went to %s at %s and %s after %s (code %" PRId64
-			"%s): %s.",
-			a->attempt, a->fence, a->worker, ax_why_at(c, a->dispatch_time), outcome_words[a->outcome],
-			ax_why_span(c, AX_MAX(a->end_time - a->dispatch_time, 0)), a->code, ax_why_quote(c, a->message),
-			decided));
+	if (a->outcome == AX_OUTCOME_BOUNCED) {
+		ax_why_with_number(c, "used", tally->bounces);
+		ax_why_with_number(c, "limit", AX_BOUNCE_LIMIT);
+		return;
+	}
+	bool lost = is_loss(a);
+	ax_why_with_number(c, "used", lost ? tally->losses : tally->retries);
+	if (tally->def != NULL)
+		ax_why_with_number(c, "limit", lost ? tally->def->lost_limit : tally->def->retry_count);
+	if (next > a->end_time)
+		ax_why_with_number(c, "wait_ms", next - a->end_time);
+}
+
+static void attempt(struct ax_why_case *c, const struct ax_attempt *a, struct tally *tally, int64_t next)
+{
+	ax_why_say(c, a->end_time, a->outcome == AX_OUTCOME_BOUNCED ? AX_WHY_INFO : AX_WHY_FAIL,
+		outcomes[a->outcome].code, outcomes[a->outcome].sentence);
+	with_claim(c, a->attempt, a->fence, a->worker, a->dispatch_time);
+	ax_why_with_number(c, "took_ms", AX_MAX(a->end_time - a->dispatch_time, 0));
+	ax_why_with_number(c, "code", a->code);
+	ax_why_with(c, "message", ax_why_quote(c, a->message));
+	with_decision(c, a, tally, next);
 	late_result(c, a);
 }
 
@@ -227,13 +268,13 @@ static void attempt(struct ax_why_case *c, const struct ax_attempt *a, const cha
 static void newest_claim(struct ax_why_case *c)
 {
 	const struct ax_run *run = c->run;
-	ax_why_add(c, run->dispatch_time, AX_WHY_OK, "given_out",
-		AX_SAY(c, "Attempt %" PRId64 " (fence %" PRId64 ") was given to %s at %s.", ax_run_attempt(run),
-			run->fence, run->worker, ax_why_at(c, run->dispatch_time)));
-	if (run->start_time != 0)
-		ax_why_add(c, run->start_time, AX_WHY_OK, "started",
-			AX_SAY(c, "%s began %s after it was given out.", run->worker,
-				ax_why_span(c, AX_MAX(run->start_time - run->dispatch_time, 0))));
+	ax_why_say(c, run->dispatch_time, AX_WHY_OK, "given_out", AX_SAY_GIVEN_OUT);
+	with_claim(c, ax_run_attempt(run), run->fence, run->worker, run->dispatch_time);
+	if (run->start_time != 0) {
+		ax_why_say(c, run->start_time, AX_WHY_OK, "started", AX_SAY_STARTED);
+		ax_why_with(c, "worker", run->worker);
+		ax_why_with_number(c, "after_ms", AX_MAX(run->start_time - run->dispatch_time, 0));
+	}
 }
 
 /* A row for the attempt with which the run ended is there only for what came late. */
@@ -257,9 +298,11 @@ static void attempts(struct ax_why_case *c)
 	c->status = status;
 	if (status != AX_OK)
 		return;
-	if (rows.n > ATTEMPTS_SHOWN)
-		ax_why_add(c, 0, AX_WHY_INFO, "attempts",
-			AX_SAY(c, "%d attempts are over; the last %d follow.", rows.n, ATTEMPTS_SHOWN));
+	if (rows.n > ATTEMPTS_SHOWN) {
+		ax_why_say(c, 0, AX_WHY_INFO, "attempts", AX_SAY_ATTEMPTS);
+		ax_why_with_number(c, "n", rows.n);
+		ax_why_with_number(c, "shown", ATTEMPTS_SHOWN);
+	}
 	for (int i = 0; i < rows.n; i++) {
 		const struct ax_attempt *a = &rows.at[i];
 		int64_t next = i + 1 < rows.n            ? a[1].dispatch_time
@@ -269,9 +312,9 @@ static void attempts(struct ax_why_case *c)
 		last = a;
 		if (is_last(run, a))
 			break;
-		const char *decided = decision(c, a, &tally, next);
+		count(&tally, a);
 		if (rows.n - i <= ATTEMPTS_SHOWN)
-			attempt(c, a, decided);
+			attempt(c, a, &tally, next);
 	}
 	bool over = last != NULL && last->fence == run->fence;
 	if (run->fence > 0 && (!over || is_last(run, last)))
@@ -288,35 +331,30 @@ static const struct {
 	const char *reason; /* NULL = any */
 	const char *code;
 	enum ax_why_mark mark;
-	const char *text;
+	enum ax_sentence sentence;
 } ends[] = {
-	{ AX_RUN_SUCCESS, NULL, "success", AX_WHY_OK, "the work was done" },
-	{ AX_RUN_FAILED, "refused", "refused", AX_WHY_FAIL,
-		"the worker's own policy forbids it, so it is not retried" },
-	{ AX_RUN_FAILED, "not_retried", "not_retried", AX_WHY_FAIL,
-		"the last attempt failed with a code that is not in retry_on" },
-	{ AX_RUN_FAILED, "shards", "shards_failed", AX_WHY_FAIL, "a shard of it failed" },
-	{ AX_RUN_FAILED, NULL, "failed", AX_WHY_FAIL, "the last attempt failed and no retry is left" },
-	{ AX_RUN_TIMEOUT, "lost", "lost", AX_WHY_FAIL, "the worker fell silent, and it may not be lost once more" },
-	{ AX_RUN_TIMEOUT, "hard_limit", "hard_limit", AX_WHY_FAIL,
-		"timeout and grace passed without a word of the worker, and no retry is left" },
-	{ AX_RUN_TIMEOUT, "timeout", "timeout", AX_WHY_FAIL,
-		"the last attempt took longer than its timeout and no retry is left" },
-	{ AX_RUN_TIMEOUT, "shards", "shards_failed", AX_WHY_FAIL,
-		"no shard of it failed, but one took too long or was lost" },
-	{ AX_RUN_TIMEOUT, NULL, "lost", AX_WHY_FAIL, "the worker stopped, and it may not be lost once more" },
-	{ AX_RUN_CANCELLED, "replaced", "replaced", AX_WHY_FAIL, "a newer fire took its place (overlap: replace)" },
-	{ AX_RUN_CANCELLED, "shards", "shards_failed", AX_WHY_FAIL, "a person cancelled a shard of it" },
-	{ AX_RUN_CANCELLED, "nothing_to_rerun", "nothing_to_rerun", AX_WHY_FAIL, "there is nothing left to repeat" },
-	{ AX_RUN_CANCELLED, NULL, "cancelled", AX_WHY_FAIL, "a person cancelled it" },
-	{ AX_RUN_BLOCKED, "join_deadline", "join_deadline", AX_WHY_FAIL, "it waited for its upstreams in vain" },
-	{ AX_RUN_BLOCKED, "no_upstreams", "no_upstreams", AX_WHY_FAIL, "nothing was left that it could wait for" },
-	{ AX_RUN_BLOCKED, NULL, "blocked", AX_WHY_FAIL, "an upstream did not succeed" },
-	{ AX_RUN_SKIPPED, "overlap", "skipped_overlap", AX_WHY_FAIL, "overlap is skip" },
-	{ AX_RUN_SKIPPED, NULL, "skipped_misfire", AX_WHY_FAIL, "the fire was found late" },
-	{ AX_RUN_MISSED, "missed", "missed", AX_WHY_FAIL, "a person must decide: run, run_all or dismiss" },
-	{ AX_RUN_MISSED, "dismissed", "missed_dismissed", AX_WHY_INFO, "a person dismissed it" },
-	{ AX_RUN_MISSED, NULL, "missed_run", AX_WHY_INFO, "a person had its fires run" },
+	{ AX_RUN_SUCCESS, NULL, "success", AX_WHY_OK, AX_SAY_END_SUCCESS },
+	{ AX_RUN_FAILED, "refused", "refused", AX_WHY_FAIL, AX_SAY_END_REFUSED },
+	{ AX_RUN_FAILED, "not_retried", "not_retried", AX_WHY_FAIL, AX_SAY_END_NOT_RETRIED },
+	{ AX_RUN_FAILED, "shards", "shards_failed", AX_WHY_FAIL, AX_SAY_END_SHARDS_FAILED },
+	{ AX_RUN_FAILED, NULL, "failed", AX_WHY_FAIL, AX_SAY_END_FAILED },
+	{ AX_RUN_TIMEOUT, "lost", "lost", AX_WHY_FAIL, AX_SAY_END_LOST },
+	{ AX_RUN_TIMEOUT, "hard_limit", "hard_limit", AX_WHY_FAIL, AX_SAY_END_HARD_LIMIT },
+	{ AX_RUN_TIMEOUT, "timeout", "timeout", AX_WHY_FAIL, AX_SAY_END_TIMEOUT },
+	{ AX_RUN_TIMEOUT, "shards", "shards_failed", AX_WHY_FAIL, AX_SAY_END_SHARDS_LATE },
+	{ AX_RUN_TIMEOUT, NULL, "lost", AX_WHY_FAIL, AX_SAY_END_WORKER_STOPPED },
+	{ AX_RUN_CANCELLED, "replaced", "replaced", AX_WHY_FAIL, AX_SAY_END_REPLACED },
+	{ AX_RUN_CANCELLED, "shards", "shards_failed", AX_WHY_FAIL, AX_SAY_END_SHARDS_CANCELLED },
+	{ AX_RUN_CANCELLED, "nothing_to_rerun", "nothing_to_rerun", AX_WHY_FAIL, AX_SAY_END_NOTHING_TO_RERUN },
+	{ AX_RUN_CANCELLED, NULL, "cancelled", AX_WHY_FAIL, AX_SAY_END_CANCELLED },
+	{ AX_RUN_BLOCKED, "join_deadline", "join_deadline", AX_WHY_FAIL, AX_SAY_END_JOIN_DEADLINE },
+	{ AX_RUN_BLOCKED, "no_upstreams", "no_upstreams", AX_WHY_FAIL, AX_SAY_END_NO_UPSTREAMS },
+	{ AX_RUN_BLOCKED, NULL, "blocked", AX_WHY_FAIL, AX_SAY_END_BLOCKED },
+	{ AX_RUN_SKIPPED, "overlap", "skipped_overlap", AX_WHY_FAIL, AX_SAY_END_SKIPPED_OVERLAP },
+	{ AX_RUN_SKIPPED, NULL, "skipped_misfire", AX_WHY_FAIL, AX_SAY_END_SKIPPED_MISFIRE },
+	{ AX_RUN_MISSED, "missed", "missed", AX_WHY_FAIL, AX_SAY_END_MISSED },
+	{ AX_RUN_MISSED, "dismissed", "missed_dismissed", AX_WHY_INFO, AX_SAY_END_DISMISSED },
+	{ AX_RUN_MISSED, NULL, "missed_run", AX_WHY_INFO, AX_SAY_END_MISSED_RUN },
 };
 
 static void ended(struct ax_why_case *c)
@@ -328,12 +366,14 @@ static void ended(struct ax_why_case *c)
 		i++;
 	if (run->status == AX_RUN_BLOCKED)
 		ax_why_blocked(c);
-	const char *tries = run->fence == 0
-		? "" /* it never got as far */
-		: AX_SAY(c, " after %" PRId64 " retries and %" PRId64 " losses", run->retry_times, run->lost_times);
-	ax_why_add(c, run->end_time, ends[i].mark, ends[i].code,
-		AX_SAY(c, "It ended as %s at %s%s: %s%s.", ax_run_state_name(run->status), ax_why_at(c, run->end_time),
-			tries, ends[i].text, ax_why_quote(c, run->result_msg)));
+	ax_why_say(c, run->end_time, ends[i].mark, ends[i].code, ends[i].sentence);
+	ax_why_with(c, "state", ax_run_state_name(run->status));
+	ax_why_with_time(c, "at", run->end_time);
+	if (run->fence != 0) { /* else it never got as far */
+		ax_why_with_number(c, "retries", run->retry_times);
+		ax_why_with_number(c, "losses", run->lost_times);
+	}
+	ax_why_with(c, "message", ax_why_quote(c, run->result_msg));
 	ax_why_answer(c);
 }
 
@@ -347,11 +387,12 @@ static void failure_group(struct ax_why_case *c)
 	c->status = status;
 	if (status != AX_OK)
 		return;
-	ax_why_add(c, group.last_seen_time, AX_WHY_INFO, "failure_group",
-		AX_SAY(c,
-			"It is one of the %" PRId64 " failures of failure group %" PRId64 " (%s), first seen at %s%s.",
-			group.count, group.id, ax_failure_state_name(ax_failure_state_at(&group, c->now)),
-			ax_why_at(c, group.first_seen_time), ax_why_quote(c, group.title)));
+	ax_why_say(c, group.last_seen_time, AX_WHY_INFO, "failure_group", AX_SAY_FAILURE_GROUP);
+	ax_why_with_number(c, "n", group.count);
+	ax_why_with_number(c, "id", group.id);
+	ax_why_with(c, "failure_state", ax_failure_state_name(ax_failure_state_at(&group, c->now)));
+	ax_why_with_time(c, "at", group.first_seen_time);
+	ax_why_with(c, "title", ax_why_quote(c, group.title));
 }
 
 static void pending(struct ax_why_case *c)
@@ -360,20 +401,19 @@ static void pending(struct ax_why_case *c)
 		ax_why_joining(c);
 		return;
 	}
-	ax_why_add(c, c->run->trigger_time, AX_WHY_INFO, "not_due_yet",
-		AX_SAY(c, "It is due at %s, in %s.", ax_why_at(c, c->run->trigger_time),
-			ax_why_span(c, AX_MAX(c->run->trigger_time - c->now, 0))));
+	ax_why_say(c, c->run->trigger_time, AX_WHY_INFO, "not_due_yet", AX_SAY_NOT_DUE_YET);
+	ax_why_with_time(c, "at", c->run->trigger_time);
+	ax_why_with_number(c, "in_ms", AX_MAX(c->run->trigger_time - c->now, 0));
 	ax_why_answer(c);
 }
 
 static void dispatched(struct ax_why_case *c)
 {
 	const struct ax_run *run = c->run;
-	ax_why_add(c, run->dispatch_time, AX_WHY_OK, run->accepted ? "accepted" : "not_accepted_yet",
-		AX_SAY(c, "It is with %s, which %s; %s at %s.", run->worker,
-			run->accepted ? "has accepted it and not begun" : "has not accepted it yet",
-			run->accepted ? "unless a heartbeat comes its lease ends" : "it is given back otherwise",
-			ax_why_at(c, run->deadline_time)));
+	ax_why_say(c, run->dispatch_time, AX_WHY_OK, run->accepted ? "accepted" : "not_accepted_yet",
+		run->accepted ? AX_SAY_ACCEPTED : AX_SAY_NOT_ACCEPTED_YET);
+	ax_why_with(c, "worker", run->worker);
+	ax_why_with_time(c, "at", run->deadline_time);
 	ax_why_answer(c);
 }
 
@@ -399,8 +439,9 @@ static void waiting_shard(struct ax_why_case *c, bool all_wait)
 		c->status = status == AX_NOT_FOUND ? AX_OK : status;
 		return;
 	}
-	ax_why_add(c, 0, AX_WHY_INFO, "shard_waits",
-		AX_SAY(c, "Shard %" PRId64 " (run %" PRId64 ") waits, and of it holds:", shard.shard, shard.gid));
+	ax_why_say(c, 0, AX_WHY_INFO, "shard_waits", AX_SAY_SHARD_WAITS);
+	ax_why_with_number(c, "shard", shard.shard);
+	ax_why_with_number(c, "run", shard.gid);
 	c->run = &shard;
 	ax_why_waiting(c);
 	c->run = parent;
@@ -415,9 +456,9 @@ static void running_parent(struct ax_why_case *c)
 	c->status = c->tx->ops->shard_counts(c->tx, run->gid, by_state, c->err);
 	if (c->status != AX_OK)
 		return;
-	ax_why_add(c, run->start_time, AX_WHY_OK, "shards",
-		AX_SAY(c, "It began %s ago and ends with the last of its shards: %s.",
-			ax_why_span(c, AX_MAX(c->now - run->start_time, 0)), list_states(c, by_state)));
+	ax_why_say(c, run->start_time, AX_WHY_OK, "shards", AX_SAY_SHARDS);
+	ax_why_with_number(c, "for_ms", AX_MAX(c->now - run->start_time, 0));
+	ax_why_with(c, "states", list_states(c, by_state));
 	ax_why_answer(c);
 	if (by_state[AX_RUN_WAITING] > 0)
 		waiting_shard(c, ax_shards_all_wait(by_state));
@@ -430,20 +471,21 @@ static void running(struct ax_why_case *c)
 		running_parent(c);
 		return;
 	}
-	ax_why_add(c, run->start_time, AX_WHY_OK, "running",
-		AX_SAY(c, "It runs on %s for %s; the last heartbeat came %s ago, %s%s.", run->worker,
-			ax_why_span(c, AX_MAX(c->now - run->start_time, 0)),
-			ax_why_span(c, AX_MAX(c->now - run->heartbeat_time, 0)),
-			run->limit_time != 0 ? "the server ends it at " : "it has no time limit",
-			run->limit_time != 0 ? ax_why_at(c, run->limit_time) : ""));
+	bool limited = run->limit_time != 0;
+	ax_why_say(c, run->start_time, AX_WHY_OK, "running", limited ? AX_SAY_RUNNING_LIMITED : AX_SAY_RUNNING);
+	ax_why_with(c, "worker", run->worker);
+	ax_why_with_number(c, "for_ms", AX_MAX(c->now - run->start_time, 0));
+	ax_why_with_number(c, "beat_ms", AX_MAX(c->now - run->heartbeat_time, 0));
+	if (limited)
+		ax_why_with_time(c, "limit", run->limit_time);
 	ax_why_answer(c);
 }
 
 static void retrying(struct ax_why_case *c)
 {
-	ax_why_add(c, c->run->deadline_time, AX_WHY_INFO, "retrying",
-		AX_SAY(c, "The next attempt is due at %s, in %s.", ax_why_at(c, c->run->deadline_time),
-			ax_why_span(c, AX_MAX(c->run->deadline_time - c->now, 0))));
+	ax_why_say(c, c->run->deadline_time, AX_WHY_INFO, "retrying", AX_SAY_RETRYING);
+	ax_why_with_time(c, "at", c->run->deadline_time);
+	ax_why_with_number(c, "in_ms", AX_MAX(c->run->deadline_time - c->now, 0));
 	ax_why_answer(c);
 }
 
@@ -456,8 +498,11 @@ void ax_why_state(struct ax_why_case *c)
 		[AX_RUN_RUNNING] = running,
 		[AX_RUN_RETRYING] = retrying,
 	};
-	static const char *const cancels[] = { NULL, "its worker is not told yet", "its worker was told to stop",
-		"its worker has stopped it" };
+	static const enum ax_sentence cancels[] = {
+		[AX_CANCEL_ASKED] = AX_SAY_CANCELLING_NOT_TOLD,
+		[AX_CANCEL_STOPPING] = AX_SAY_CANCELLING_TOLD,
+		[AX_CANCEL_STOPPED] = AX_SAY_CANCELLING_STOPPED,
+	};
 	const struct ax_run *run = c->run;
 	if (ax_run_is_terminal(run->status)) {
 		ended(c);
@@ -466,8 +511,8 @@ void ax_why_state(struct ax_why_case *c)
 	live[run->status](c);
 	if (run->cancel == AX_CANCEL_NONE)
 		return;
-	ax_why_add(c, 0, AX_WHY_FAIL, "cancelling",
-		AX_SAY(c, "It was asked to stop (%s): %s.", run->reason, cancels[run->cancel]));
+	ax_why_say(c, 0, AX_WHY_FAIL, "cancelling", cancels[run->cancel]);
+	ax_why_with(c, "reason", run->reason);
 	ax_why_answer(c);
 }
 
@@ -477,21 +522,24 @@ static void promises(struct ax_why_case *c)
 {
 	const struct ax_run *run = c->run;
 	bool told = run->progress_percent >= 0;
-	const char *since = ax_why_span(c, AX_MAX(c->now - run->progress_time, 0));
-	if (run->status == AX_RUN_RUNNING && (told || run->stalled))
-		ax_why_add(c, run->progress_time, run->stalled ? AX_WHY_FAIL : AX_WHY_OK,
+	if (run->status == AX_RUN_RUNNING && (told || run->stalled)) {
+		ax_why_say(c, run->progress_time, run->stalled ? AX_WHY_FAIL : AX_WHY_OK,
 			run->stalled ? "stalled" : "progress",
-			AX_SAY(c, "%s for %s%s.",
-				told ? AX_SAY(c, "Its progress is %" PRId64 " %%%s,", run->progress_percent,
-					       ax_why_quote(c, run->progress_msg))
-				     : "It told of no progress",
-				since, run->stalled ? ": longer than stall_seconds allows" : ""));
-	if (run->overran)
-		ax_why_add(c, 0, AX_WHY_FAIL, "overran",
-			run->must_end_time != 0
-				? AX_SAY(c, "It took longer than expected_seconds, or had not ended by %s.",
-					  ax_why_at(c, run->must_end_time))
-				: "It took longer than its expected_seconds.");
+			!told                  ? AX_SAY_STALLED_SILENT
+				: run->stalled ? AX_SAY_STALLED
+					       : AX_SAY_PROGRESS);
+		ax_why_with_number(c, "for_ms", AX_MAX(c->now - run->progress_time, 0));
+		if (told) {
+			ax_why_with_number(c, "percent", run->progress_percent);
+			ax_why_with(c, "message", ax_why_quote(c, run->progress_msg));
+		}
+	}
+	if (run->overran) {
+		ax_why_say(c, 0, AX_WHY_FAIL, "overran",
+			run->must_end_time != 0 ? AX_SAY_OVERRAN_OR_LATE : AX_SAY_OVERRAN);
+		if (run->must_end_time != 0)
+			ax_why_with_time(c, "until", run->must_end_time);
+	}
 }
 
 /* --- the only one of its fire? ------------------------------------------------------------------------------------ */
@@ -508,14 +556,11 @@ static void one_fire(struct ax_why_case *c)
 	struct ax_runs others;
 	bool alone = true;
 	if (run->parent != 0) {
-		ax_why_add(c, 0, AX_WHY_OK, "one_fire",
-			"It is a part of the one run of its fire: the same gid again is a retry of this shard.");
+		ax_why_say(c, 0, AX_WHY_OK, "one_fire", AX_SAY_ONE_FIRE_SHARD);
 		return;
 	}
 	if (run->kind != AX_KIND_SCHEDULE && run->kind != AX_KIND_MISS) {
-		ax_why_add(c, 0, AX_WHY_OK, "one_request",
-			"One request, one run: the same gid again is a retry of this run, another gid another "
-			"request.");
+		ax_why_say(c, 0, AX_WHY_OK, "one_request", AX_SAY_ONE_REQUEST);
 		return;
 	}
 	ax_why_standing_for(c, ax_run_fire(run), &others);
@@ -525,18 +570,16 @@ static void one_fire(struct ax_why_case *c)
 			continue;
 		bool right = shares_rightly(run, other);
 		alone = alone && right;
-		ax_why_add(c, other->create_time, right ? AX_WHY_INFO : AX_WHY_FAIL, right ? "made_up_of" : "duplicate",
-			AX_SAY(c, "Run %" PRId64 " (%s) stands for the fire of %s too: %s.", other->gid,
-				ax_run_state_name(other->status), ax_why_at(c, ax_run_fire(run)),
-				right ? "one counts it among others, the other is the run that a person made of it"
-				      : "a different gid for one fire is a fault"));
+		ax_why_say(c, other->create_time, right ? AX_WHY_INFO : AX_WHY_FAIL, right ? "made_up_of" : "duplicate",
+			right ? AX_SAY_MADE_UP_OF : AX_SAY_DUPLICATE);
+		ax_why_with_number(c, "run", other->gid);
+		ax_why_with(c, "state", ax_run_state_name(other->status));
+		ax_why_with_time(c, "fire", ax_run_fire(run));
 		if (!right)
 			ax_why_answer(c);
 	}
 	if (alone)
-		ax_why_add(c, 0, AX_WHY_OK, "one_fire",
-			"One fire, one run: the same gid again is a retry of this run; "
-			"a different gid for this fire would be a fault.");
+		ax_why_say(c, 0, AX_WHY_OK, "one_fire", AX_SAY_ONE_FIRE);
 }
 
 static void reruns(struct ax_why_case *c)
@@ -559,9 +602,9 @@ static void reruns(struct ax_why_case *c)
 		if (later.at[i].rerun_of != run->gid)
 			continue;
 		shown++;
-		ax_why_add(c, later.at[i].create_time, AX_WHY_INFO, "rerun_by",
-			AX_SAY(c, "Run %" PRId64 " (%s) is a rerun of it.", later.at[i].gid,
-				ax_run_state_name(later.at[i].status)));
+		ax_why_say(c, later.at[i].create_time, AX_WHY_INFO, "rerun_by", AX_SAY_RERUN_BY);
+		ax_why_with_number(c, "run", later.at[i].gid);
+		ax_why_with(c, "state", ax_run_state_name(later.at[i].status));
 	}
 }
 
@@ -585,6 +628,7 @@ enum ax_status ax_why_run(
 		&c, "run %" PRId64 " of %s/%s", gid, run.group_key, c.has_task ? c.task.def.task_name : "(deleted)");
 	for (size_t i = 0; c.status == AX_OK && i < AX_COUNT(chain); i++)
 		chain[i](&c);
+	ax_why_finish(&c);
 	if (c.status == AX_OK)
 		*ret = why;
 	return c.status;

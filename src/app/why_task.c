@@ -67,17 +67,16 @@ static void find_fire(struct look *look)
 	}
 }
 
-/* " — 02:30 does not exist on this day; …" */
-static const char *note_of(const struct look *look, const struct ax_fire *fire)
+/* "02:30 does not exist on this day; …" */
+static void with_note(struct ax_why_case *c, const struct ax_fire *fire)
 {
 	struct ax_buf text;
 	if (fire->note == AX_NOTE_NONE)
-		return "";
+		return;
 	ax_buf_init(&text, 1024);
 	ax_fire_note_text(fire, &text);
-	const char *note = AX_SAY(&look->c, " (%s)", text.data);
+	ax_why_with(c, "note", ax_strdup(c->tx->arena, text.data));
 	ax_buf_done(&text);
-	return note;
 }
 
 static void tell_fire(struct look *look)
@@ -89,10 +88,13 @@ static void tell_fire(struct look *look)
 		return;
 	if (ax_why_rule(c, look->epoch, &rule) && rule.schedule.kind != AX_SCHEDULE_AFTER)
 		(void)ax_schedule_preview(&rule, look->fire - 1, look->fire, &fire, 1);
-	ax_why_add(c, look->fire, AX_WHY_INFO, "fire",
-		AX_SAY(c, "The newest fire at or before %s is that of %s%s, by the rule of %s (%s in %s).",
-			ax_why_at(c, look->at), ax_why_at(c, look->fire), note_of(look, &fire),
-			ax_why_at(c, look->epoch->from_time), look->epoch->cron_expr, look->epoch->time_zone));
+	ax_why_say(c, look->fire, AX_WHY_INFO, "fire", AX_SAY_NEWEST_FIRE);
+	ax_why_with_time(c, "at", look->at);
+	ax_why_with_time(c, "fire", look->fire);
+	with_note(c, &fire);
+	ax_why_with_time(c, "since", look->epoch->from_time);
+	ax_why_with(c, "schedule", look->epoch->cron_expr);
+	ax_why_with(c, "zone", look->epoch->time_zone);
 }
 
 /* The one after it, and what a change of the clock leaves out on the way there. */
@@ -106,10 +108,12 @@ static void tell_next(struct look *look)
 		return;
 	size_t n = ax_schedule_preview(&rule, look->at, INT64_MAX, fires, AX_COUNT(fires));
 	for (size_t i = 0; i < n; i++) {
-		ax_why_add(c, fires[i].ms, AX_WHY_INFO, fires[i].fires ? "fire_after" : "gap",
-			AX_SAY(c, "%s %s%s%s.", fires[i].fires ? "The next fire after that is at" : "No fire is at",
-				ax_why_at(c, fires[i].ms), note_of(look, &fires[i]),
-				epoch->enabled ? "" : ", if the task is enabled by then"));
+		enum ax_sentence fire = epoch->enabled ? AX_SAY_FIRE_AFTER : AX_SAY_FIRE_AFTER_DISABLED;
+		enum ax_sentence gap = epoch->enabled ? AX_SAY_GAP : AX_SAY_GAP_DISABLED;
+		ax_why_say(c, fires[i].ms, AX_WHY_INFO, fires[i].fires ? "fire_after" : "gap",
+			fires[i].fires ? fire : gap);
+		ax_why_with_time(c, "fire", fires[i].ms);
+		with_note(c, &fires[i]);
 		if (fires[i].fires)
 			return;
 	}
@@ -122,9 +126,9 @@ static bool not_there(struct look *look)
 	struct ax_why_case *c = &look->c;
 	if (look->epoch != NULL)
 		return false;
-	ax_why_add(c, c->task.create_time, AX_WHY_FAIL, "before_task",
-		AX_SAY(c, "At %s the task had no schedule yet; it was created at %s.", ax_why_at(c, look->at),
-			ax_why_at(c, c->task.create_time)));
+	ax_why_say(c, c->task.create_time, AX_WHY_FAIL, "before_task", AX_SAY_BEFORE_TASK);
+	ax_why_with_time(c, "at", look->at);
+	ax_why_with_time(c, "created", c->task.create_time);
 	return true;
 }
 
@@ -134,11 +138,14 @@ static bool not_demanded(struct look *look)
 	if (look->epoch->enabled)
 		return false;
 	bool created = look->epoch == c->epochs.at;
-	const char *fire =
-		look->fire != 0 ? AX_SAY(c, "the fire of %s was", ax_why_at(c, look->fire)) : "no fires were";
-	ax_why_add(c, look->epoch->from_time, AX_WHY_FAIL, created ? "created" : "paused",
-		AX_SAY(c, "The task was %s from %s on, so %s not demanded.", created ? "not enabled yet" : "paused",
-			ax_why_at(c, look->epoch->from_time), fire));
+	bool fired = look->fire != 0;
+	enum ax_sentence not_enabled = fired ? AX_SAY_NOT_ENABLED_FIRE : AX_SAY_NOT_ENABLED;
+	enum ax_sentence was_paused = fired ? AX_SAY_WAS_PAUSED_FIRE : AX_SAY_WAS_PAUSED;
+	ax_why_say(c, look->epoch->from_time, AX_WHY_FAIL, created ? "created" : "paused",
+		created ? not_enabled : was_paused);
+	ax_why_with_time(c, "from", look->epoch->from_time);
+	if (fired)
+		ax_why_with_time(c, "fire", look->fire);
 	return true;
 }
 
@@ -160,19 +167,18 @@ static bool left_out(struct look *look)
 	int64_t date = ax_rule_date(&rule, time);
 	if (ax_rule_has_date(&rule, date)) {
 		bool early = rule.valid_from != 0 && time < rule.valid_from;
-		ax_why_add(c, time, AX_WHY_FAIL, "validity",
-			AX_SAY(c, "The schedule's time of %s is no fire: the task is valid %s %s.", ax_why_at(c, time),
-				early ? "from" : "until", ax_why_at(c, early ? rule.valid_from : rule.valid_until)));
+		ax_why_say(c, time, AX_WHY_FAIL, "validity", early ? AX_SAY_VALID_FROM : AX_SAY_VALID_UNTIL);
+		ax_why_with_time(c, "at", time);
+		ax_why_with_time(c, early ? "from" : "until", early ? rule.valid_from : rule.valid_until);
 		return true;
 	}
 	const struct ax_calendar_day *day = ax_calendar_exception(rule.calendar, date);
-	bool labelled = day != NULL && day->label[0] != '\0';
-	ax_why_add(c, time, AX_WHY_FAIL, "calendar",
-		AX_SAY(c,
-			"The schedule's time of %s is no fire: its date is %s in calendar %s, version %" PRId64
-			"%s%s%s.",
-			ax_why_at(c, time), rule.excludes ? "in" : "out", epoch->calendar, epoch->calendar_version,
-			labelled ? " (" : "", labelled ? day->label : "", labelled ? ")" : ""));
+	ax_why_say(c, time, AX_WHY_FAIL, "calendar", rule.excludes ? AX_SAY_CALENDAR_IN : AX_SAY_CALENDAR_OUT);
+	ax_why_with_time(c, "at", time);
+	ax_why_with(c, "calendar", epoch->calendar);
+	ax_why_with_number(c, "version", epoch->calendar_version);
+	if (day != NULL)
+		ax_why_with(c, "label", ax_strdup(c->tx->arena, day->label));
 	return true;
 }
 
@@ -181,9 +187,9 @@ static bool none_yet(struct look *look)
 	struct ax_why_case *c = &look->c;
 	if (look->fire != 0)
 		return false;
-	ax_why_add(c, look->epoch->from_time, AX_WHY_INFO, "no_fire_yet",
-		AX_SAY(c, "The schedule had no fire from %s to %s.", ax_why_at(c, look->epoch->from_time),
-			ax_why_at(c, look->at)));
+	ax_why_say(c, look->epoch->from_time, AX_WHY_INFO, "no_fire_yet", AX_SAY_NO_FIRE_YET);
+	ax_why_with_time(c, "from", look->epoch->from_time);
+	ax_why_with_time(c, "to", look->at);
 	return true;
 }
 
@@ -206,11 +212,14 @@ static void tell_run(struct look *look, const struct ax_run *run)
 		: !own                          ? "coalesced"
 		: run->status == AX_RUN_WAITING ? "waiting"
 						: "ran";
-	ax_why_add(c, run->create_time, skipped || run->kind == AX_KIND_MISS ? AX_WHY_FAIL : AX_WHY_OK, code,
-		AX_SAY(c, "The fire of %s %s run %" PRId64 " (%s)%s%s.", ax_why_at(c, look->fire),
-			own ? "became" : "is counted on", run->gid, state_of(c, run),
-			run->backfill_id != 0 ? AX_SAY(c, ", made by backfill %" PRId64, run->backfill_id) : "",
-			ax_why_quote(c, run->result_msg)));
+	ax_why_say(c, run->create_time, skipped || run->kind == AX_KIND_MISS ? AX_WHY_FAIL : AX_WHY_OK, code,
+		own ? AX_SAY_FIRE_BECAME : AX_SAY_FIRE_COUNTED);
+	ax_why_with_time(c, "fire", look->fire);
+	ax_why_with_number(c, "run", run->gid);
+	ax_why_with(c, "state", state_of(c, run));
+	if (run->backfill_id != 0)
+		ax_why_with_number(c, "backfill", run->backfill_id);
+	ax_why_with(c, "message", ax_why_quote(c, run->result_msg));
 }
 
 /* Runs that stand for it. A fire that a person had run is answered by that run. */
@@ -229,9 +238,9 @@ static bool stood_for(struct look *look)
 		own += runs.at[i].kind != AX_KIND_MISS && !runs.at[i].made_up;
 	}
 	if (own > 1) {
-		ax_why_add(c, look->fire, AX_WHY_FAIL, "duplicate",
-			AX_SAY(c, "%d runs stand for the fire of %s: a different gid for one fire is a fault.", own,
-				ax_why_at(c, look->fire)));
+		ax_why_say(c, look->fire, AX_WHY_FAIL, "duplicate", AX_SAY_DUPLICATES);
+		ax_why_with_number(c, "n", own);
+		ax_why_with_time(c, "fire", look->fire);
 		ax_why_answer(c);
 	}
 	return runs.n > 0;
@@ -265,26 +274,26 @@ static bool to_come(struct look *look)
 	struct ax_why_case *c = &look->c;
 	int64_t late = c->now - look->due;
 	bool set = c->task.next_trigger_time != 0 && c->task.next_trigger_time <= look->due;
-	if (late < 0)
-		ax_why_add(c, look->fire, AX_WHY_INFO, "not_due_yet",
-			AX_SAY(c, "The fire of %s is not due yet, but in %s.", ax_why_at(c, look->fire),
-				ax_why_span(c, -late)));
-	else if (set && late <= AX_LATE_MS)
-		ax_why_add(c, look->fire, AX_WHY_OK, "being_made",
-			AX_SAY(c, "The fire of %s is due this moment.", ax_why_at(c, look->fire)));
-	else if (set)
-		ax_why_add(c, look->fire, AX_WHY_FAIL, "scheduler_late",
-			AX_SAY(c, "The fire of %s is due for %s and not made yet: the scheduler is behind.",
-				ax_why_at(c, look->fire), ax_why_span(c, late)));
+	if (late < 0) {
+		ax_why_say(c, look->fire, AX_WHY_INFO, "not_due_yet", AX_SAY_FIRE_NOT_DUE);
+		ax_why_with_time(c, "fire", look->fire);
+		ax_why_with_number(c, "in_ms", -late);
+	} else if (set && late <= AX_LATE_MS) {
+		ax_why_say(c, look->fire, AX_WHY_OK, "being_made", AX_SAY_BEING_MADE);
+		ax_why_with_time(c, "fire", look->fire);
+	} else if (set) {
+		ax_why_say(c, look->fire, AX_WHY_FAIL, "scheduler_late", AX_SAY_SCHEDULER_LATE);
+		ax_why_with_time(c, "fire", look->fire);
+		ax_why_with_number(c, "late_ms", late);
+	}
 	return late < 0 || set;
 }
 
 static bool nothing(struct look *look)
 {
 	struct ax_why_case *c = &look->c;
-	ax_why_add(c, look->fire, AX_WHY_FAIL, "nothing",
-		AX_SAY(c, "Nothing accounts for the fire of %s: a fault, unless retention has deleted its run.",
-			ax_why_at(c, look->fire)));
+	ax_why_say(c, look->fire, AX_WHY_FAIL, "nothing", AX_SAY_NOTHING);
+	ax_why_with_time(c, "fire", look->fire);
 	return true;
 }
 
@@ -314,14 +323,14 @@ static void newest_run(struct look *look)
 	c->status = c->tx->ops->runs_page(c->tx, &filter, &runs, &rest, c->err);
 	if (c->status != AX_OK)
 		return;
-	const char *newest = "there was none";
-	if (runs.n > 0) {
+	if (runs.n > 0)
 		look->run = runs.at[0];
-		newest = AX_SAY(c, "the newest is run %" PRId64 " (%s)", look->run.gid, state_of(c, &look->run));
+	ax_why_causes(c, look->run.create_time);
+	ax_why_with_time(c, runs.n > 0 ? "at" : "until", look->at);
+	if (runs.n > 0) {
+		ax_why_with_number(c, "run", look->run.gid);
+		ax_why_with(c, "state", state_of(c, &look->run));
 	}
-	ax_why_add(c, runs.n > 0 ? look->run.create_time : 0, AX_WHY_INFO, "no_schedule",
-		AX_SAY(c, "The task has no schedule; %s. Up to %s %s.", ax_why_causes(c), ax_why_at(c, look->at),
-			newest));
 	ax_why_answer(c);
 	if (c->task.def.task_type == AX_TASK_EVENT)
 		ax_why_newest_event(c, look->at);
@@ -348,10 +357,14 @@ static void tell_task(struct look *look)
 	struct ax_why_case *c = &look->c;
 	const struct ax_task *task = &c->task;
 	bool scheduled = ax_def_has_schedule(&task->def);
-	ax_why_add(c, task->update_time, AX_WHY_INFO, "task",
-		AX_SAY(c, "Task %s/%s is %s, at version %" PRId64 "%s%s%s%s.", task->def.group_key, task->def.task_name,
-			words[task->status], task->version, scheduled ? ": " : "", task->def.cron_expr,
-			scheduled ? " in " : "", scheduled ? task->def.time_zone : ""));
+	ax_why_say(c, task->update_time, AX_WHY_INFO, "task", AX_SAY_TASK);
+	ax_why_with(c, "task", AX_SAY(c, "%s/%s", task->def.group_key, task->def.task_name));
+	ax_why_with(c, "status", words[task->status]);
+	ax_why_with_number(c, "version", task->version);
+	if (scheduled) {
+		ax_why_with(c, "schedule", task->def.cron_expr);
+		ax_why_with(c, "zone", task->def.time_zone);
+	}
 }
 
 static void tell(struct look *look)
@@ -393,6 +406,7 @@ enum ax_status ax_why_task(struct ax_tx *tx, struct ax_zones *zones, int64_t tas
 		why.subject = AX_SAY(&look.c, "task %s/%s", look.c.task.def.group_key, look.c.task.def.task_name);
 	if (look.c.status == AX_OK)
 		tell(&look);
+	ax_why_finish(&look.c);
 	if (look.c.status == AX_OK)
 		*ret = why;
 	return look.c.status;

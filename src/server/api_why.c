@@ -2,10 +2,12 @@
 
 #include "app/why.h"
 #include "server/handlers.h"
+#include "server/render.h"
 #include "server/server.h"
 
-static void render_why(struct ax_json *json, const struct ax_why *why)
+static void render_why(struct ax_call *c, const struct ax_why *why)
 {
+	struct ax_json *json = &c->json;
 	static const char *const marks[] = { "info", "ok", "fail" };
 	ax_json_obj(json, NULL);
 	ax_json_str(json, "subject", why->subject);
@@ -19,6 +21,7 @@ static void render_why(struct ax_json *json, const struct ax_why *why)
 		ax_json_str(json, "mark", marks[step->mark]);
 		ax_json_str(json, "code", step->code);
 		ax_json_str(json, "text", step->text);
+		ax_render_sentence(c, step->sentence, step->params, step->n_params);
 		ax_json_obj_end(json);
 	}
 	ax_json_arr_end(json);
@@ -33,7 +36,7 @@ enum ax_status ax_get_run_why(struct ax_call *c, struct ax_err *err)
 	if (status == AX_OK)
 		status = ax_why_run(c->tx, c->server->zones, gid, c->now, &why, err);
 	if (status == AX_OK)
-		render_why(&c->json, &why);
+		render_why(c, &why);
 	return status;
 }
 
@@ -47,6 +50,6 @@ enum ax_status ax_get_task_why(struct ax_call *c, struct ax_err *err)
 	if (status == AX_OK)
 		status = ax_why_task(c->tx, c->server->zones, id, at, c->now, &why, err);
 	if (status == AX_OK)
-		render_why(&c->json, &why);
+		render_why(c, &why);
 	return status;
 }

@@ -586,32 +586,53 @@ static struct ax_attempt last_attempt(const struct ax_run *run)
 	return a;
 }
 
-static void timeline_entry(struct ax_json *json, int64_t time, const char *event, const char *text)
+void ax_render_sentence(struct ax_call *c, enum ax_sentence sentence, const struct ax_param *params, int n)
+{
+	ax_json_str(&c->json, "sentence", ax_sentence_name(&c->arena, sentence));
+	ax_json_obj(&c->json, "params");
+	for (int i = 0; i < n; i++) {
+		if (params[i].text == NULL)
+			ax_json_int(&c->json, params[i].name, params[i].number);
+		else if (params[i].text[0] != '\0')
+			ax_json_str(&c->json, params[i].name, params[i].text);
+	}
+	ax_json_obj_end(&c->json);
+}
+
+static void timeline_entry(struct ax_call *c, int64_t time, const char *event, enum ax_sentence sentence,
+	const struct ax_param *params, int n)
 {
 	if (time == 0)
 		return;
-	ax_json_obj(json, NULL);
-	ax_json_int(json, "time", time);
-	ax_json_str(json, "event", event);
-	ax_json_str(json, "text", text);
-	ax_json_obj_end(json);
+	ax_json_obj(&c->json, NULL);
+	ax_json_int(&c->json, "time", time);
+	ax_json_str(&c->json, "event", event);
+	ax_json_str(&c->json, "text", ax_sentence_text(&c->arena, sentence, params, n));
+	ax_render_sentence(c, sentence, params, n);
+	ax_json_obj_end(&c->json);
 }
 
 static void timeline_attempt(struct ax_call *c, const struct ax_attempt *a, bool ended)
 {
-	struct ax_json *json = &c->json;
-	timeline_entry(json, a->dispatch_time, "dispatched",
-		ax_sprintf(&c->arena, "attempt %" PRId64 " given to %s under fence %" PRId64, a->attempt, a->worker,
-			a->fence));
-	timeline_entry(json, a->start_time, "started", ax_sprintf(&c->arena, "%s began", a->worker));
+	const struct ax_param out[] = {
+		ax_number_param("attempt", a->attempt),
+		ax_text_param("worker", a->worker),
+		ax_number_param("fence", a->fence),
+	};
+	const struct ax_param end[] = {
+		ax_text_param("outcome", outcome_words[a->outcome]),
+		ax_text_param("message", a->message),
+	};
+	const struct ax_param late[] = {
+		ax_text_param("worker", a->worker),
+		ax_text_param("outcome", outcome_words[a->late_outcome]),
+	};
+	timeline_entry(c, a->dispatch_time, "dispatched", AX_SAY_LINE_DISPATCHED, out, AX_COUNT(out));
+	timeline_entry(c, a->start_time, "started", AX_SAY_LINE_STARTED, out, AX_COUNT(out));
 	if (ended && a->outcome != 0)
-		timeline_entry(json, a->end_time, "attempt_ended",
-			ax_sprintf(&c->arena, "%s%s%s", outcome_words[a->outcome], a->message[0] != '\0' ? ": " : "",
-				a->message));
+		timeline_entry(c, a->end_time, "attempt_ended", AX_SAY_LINE_ATTEMPT_ENDED, end, AX_COUNT(end));
 	if (a->late_time > 0)
-		timeline_entry(json, a->late_time, "late_report",
-			ax_sprintf(&c->arena, "%s reported %s after the attempt was over; recorded, not applied",
-				a->worker, outcome_words[a->late_outcome]));
+		timeline_entry(c, a->late_time, "late_report", AX_SAY_LINE_LATE_REPORT, late, AX_COUNT(late));
 }
 
 void ax_render_run_history(struct ax_call *c, const struct ax_run *run, const struct ax_attempts *attempts)
@@ -627,27 +648,31 @@ void ax_render_run_history(struct ax_call *c, const struct ax_run *run, const st
 		render_attempt(json, &last);
 	ax_json_arr_end(json);
 
+	const struct ax_param made[] = {
+		ax_text_param("kind", ax_kind_name(run->kind)),
+		ax_number_param("version", run->version),
+		ax_number_param("late_ms", run->create_time - run->trigger_time),
+		ax_number_param("total", run->shard_total),
+	};
+	const struct ax_param end[] = {
+		ax_text_param("state", ax_run_state_name(run->status)),
+		ax_text_param("message", run->result_msg),
+	};
 	ax_json_arr(json, "timeline");
 	if (run->create_time <= run->trigger_time)
-		timeline_entry(json, run->create_time, "created",
-			ax_sprintf(&c->arena, "%s, by task version %" PRId64, ax_kind_name(run->kind), run->version));
-	timeline_entry(json, run->trigger_time, "due", "its time came");
+		timeline_entry(c, run->create_time, "created", AX_SAY_LINE_CREATED, made, AX_COUNT(made));
+	timeline_entry(c, run->trigger_time, "due", AX_SAY_LINE_DUE, NULL, 0);
 	if (run->create_time > run->trigger_time)
-		timeline_entry(json, run->create_time, "created",
-			ax_sprintf(&c->arena, "%s, %" PRId64 " ms after it was due", ax_kind_name(run->kind),
-				run->create_time - run->trigger_time));
+		timeline_entry(c, run->create_time, "created", AX_SAY_LINE_CREATED_LATE, made, AX_COUNT(made));
 	for (int i = 0; i < attempts->n; i++)
 		timeline_attempt(c, &attempts->at[i], true);
 	if (own)
 		timeline_attempt(c, &last, false);
 	if (ax_run_is_parent(run))
-		timeline_entry(json, run->start_time, "split",
-			ax_sprintf(&c->arena, "its shards were made, 1 to %" PRId64, run->shard_total));
+		timeline_entry(c, run->start_time, "split", AX_SAY_LINE_SPLIT, made, AX_COUNT(made));
 	if (run->status == AX_RUN_RETRYING)
-		timeline_entry(json, run->deadline_time, "retry_due", "the next attempt");
-	timeline_entry(json, run->end_time, "ended",
-		ax_sprintf(&c->arena, "%s%s%s", ax_run_state_name(run->status), run->result_msg[0] != '\0' ? ": " : "",
-			run->result_msg));
+		timeline_entry(c, run->deadline_time, "retry_due", AX_SAY_LINE_RETRY_DUE, NULL, 0);
+	timeline_entry(c, run->end_time, "ended", AX_SAY_LINE_ENDED, end, AX_COUNT(end));
 	ax_json_arr_end(json);
 }
 

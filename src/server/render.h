@@ -6,6 +6,7 @@
 #include "app/chain.h"
 #include "base/json_write.h"
 #include "core/schedule.h"
+#include "core/sentence.h"
 #include "port/store.h"
 #include "server/call.h"
 
@@ -38,6 +39,8 @@ void ax_render_schedule_warnings(struct ax_call *c, const struct ax_schedule *sc
 AX_MUST_USE enum ax_status ax_render_run_members(struct ax_call *c, const struct ax_run *run, struct ax_err *err);
 AX_MUST_USE enum ax_status ax_render_run(
 	struct ax_call *c, const char *key, const struct ax_run *run, struct ax_err *err);
+/* "sentence" and "params": what a text says, for who shows it in another language. */
+void ax_render_sentence(struct ax_call *c, enum ax_sentence sentence, const struct ax_param *params, int n);
 /* "attempts" and "timeline". */
 void ax_render_run_history(struct ax_call *c, const struct ax_run *run, const struct ax_attempts *attempts);
 void ax_render_output(struct ax_json *json, const struct ax_output *output);

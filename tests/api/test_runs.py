@@ -37,6 +37,12 @@ def test_happy_path(admin, worker, make_task):
     assert seen["status"] == "SUCCESS" and seen["result"] == {"rows": 7} and seen["result_msg"] == "fine" and seen["result_code"] == 0
     assert [a["outcome"] for a in seen["attempts"]] == ["success"]
     assert {"created", "due", "dispatched", "started", "ended"} <= {entry["event"] for entry in seen["timeline"]}
+    began = next(entry for entry in seen["timeline"] if entry["event"] == "started")
+    assert (began["text"], began["sentence"], began["params"]["worker"]) == (f"{worker.name} began", "line_started", worker.name)
+    steps = admin.get(f"/api/v1/runs/{run['gid']}/why").ok()["steps"]
+    given_out = next(step for step in steps if step["code"] == "given_out")
+    assert given_out["sentence"] == "given_out" and given_out["params"] | {"at": ""} == {"attempt": 1, "fence": 1, "worker": worker.name, "at": ""}
+    assert given_out["text"] == f"Attempt 1 (fence 1) was given to {worker.name} at {given_out['params']['at']}."
     output = admin.get(f"/api/v1/runs/{run['gid']}/output").ok()
     assert [chunk["data"] for chunk in output["chunks"]] == ["hello\n", "wörld\u0001\n"] and not output["live"]
     after = admin.get(f"/api/v1/runs/{run['gid']}/output?fence=1&after_seq=0").ok()

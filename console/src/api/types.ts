@@ -220,7 +220,14 @@ export interface RunDetail extends Run {
 	upstream_runs: LinkedRun[]
 	downstream_runs: LinkedRun[]
 	attempts: Attempt[]
-	timeline: { time: number; event: string; text: string }[]
+	timeline: ({ time: number; event: string } & Sentence)[]
+}
+
+/** What the server says: `text` in English, and what it was made from. */
+export interface Sentence {
+	text: string
+	sentence: string
+	params: Record<string, string | number>
 }
 
 /** Why a run or a task does what it does: docs/why.md. */
@@ -228,7 +235,7 @@ export interface Why {
 	subject: string
 	answer: string
 	verdict: string
-	steps: { time: number | null; mark: 'ok' | 'fail' | 'info'; code: string; text: string }[]
+	steps: ({ time: number | null; mark: 'ok' | 'fail' | 'info'; code: string } & Sentence)[]
 }
 
 export interface OutputChunk {

@@ -1,4 +1,5 @@
-// What the codes of a "why" mean, in Chinese; the server says the facts in English. `code.fail` is the rule that stood in the way.
+// What the codes of a "why" mean, in a few words of Chinese; the facts are in its sentences (i18n/sentences.ts). `code.fail` is the rule that
+// stood in the way.
 import { currentLang } from '@/i18n'
 
 const zh: Record<string, string> = {
@@ -113,7 +114,7 @@ const zh: Record<string, string> = {
 	'worker.fail': '没有节点提供该执行器',
 }
 
-/** The meaning of a step in the viewer's language; '' = the server's sentence says it. */
+/** The meaning of a step in the viewer's language; '' = its code says it. */
 export function whyText(code: string, mark: string): string {
 	if (currentLang.value !== 'zh') return ''
 	return zh[`${code}.${mark}`] ?? zh[code] ?? ''

@@ -797,11 +797,11 @@ static void why_tells_the_chain(void **state)
 		d = make(w, "d", ids(w, c, 0), false);
 	end(w, start(w, r), AX_OUTCOME_SUCCESS);
 	int64_t one = find_run(w, a, AX_RUN_WAITING, 0).gid, two = find_run(w, b, AX_RUN_WAITING, 0).gid;
-	expect_why(w, one, 0, "claim", "chain", "of default/r (SUCCESS)");
+	expect_why(w, one, 0, "claim", "chain", "(default/r, SUCCESS)");
 	end(w, one, AX_OUTCOME_SUCCESS);
 	int64_t join = find_run(w, c, AX_RUN_PENDING, 0).gid;
 	expect_why(w, join, 0, "upstreams", "upstreams", "waits for default/b to succeed");
-	expect_why(w, join, 0, "upstreams", "join", "of default/a (SUCCESS)");
+	expect_why(w, join, 0, "upstreams", "join", "(default/a, SUCCESS)");
 	end(w, two, AX_OUTCOME_FAILED);
 	expect_why(w, join, 0, "blocked", "broken_at", "of default/b, which ended as FAILED");
 	expect_why(w, find_run(w, d, AX_RUN_BLOCKED, 0).gid, 0, "blocked", "broken_at", "of default/b");

@@ -469,7 +469,7 @@ static void test_the_hard_limit_and_what_came_after_it(void **state)
 	struct ax_why why = why_run(w, run.gid);
 	assert_string_equal(verdict(&why), "hard_limit");
 	assert_true(has(&why, "attempt_hard_limit"));
-	says(step(&why, "late_result", 0)->text, "fence 2 succeeded");
+	says(step(&why, "late_result", 0)->text, "fence 2: success");
 }
 
 static void test_a_cancelled_run(void **state)
