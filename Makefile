@@ -45,8 +45,8 @@ chaos: setup-test build-gcc ## hurt such a cluster in every way: CHAOS_SECONDS=6
 soak: setup-test ## the long versions; logs in build/test-logs
 	@tools/test --soak
 
-bench: setup-test ## benchmarks: a table and JSON in bench/results; NAMES= some, DOCS=1 writes docs/benchmarks.md, AGAINST=REV compares
-	@bench/ax_bench $(if $(DOCS),--docs) $(if $(AGAINST),--compare $(AGAINST)) $(NAMES)
+bench: setup-test ## benchmarks: a table and JSON in bench/results; NAMES= some, DOCS=1 writes docs/benchmarks.md, AGAINST=REV compares, PEERS=1 beside other schedulers
+	@$(if $(PEERS),bench/peers/ax_peers,bench/ax_bench) $(if $(DOCS),--docs) $(if $(AGAINST),--compare $(AGAINST)) $(NAMES)
 
 fmt: ## lay out all C as .clang-format says
 	@find src lib sim tests fuzz bench -name "*.[ch]" | xargs clang-format -i

@@ -226,12 +226,15 @@ class Place:
         policy = self.dir / "policy.json"
         policy.write_text(json.dumps({"http_allow": [f"127.0.0.1:{self.stub_port}"] if self.stub else []}))
         policy.chmod(0o600)
-        self.worker = Process(
-            [self.build.path("ax-worker"), "--server", ",".join(self.origins), "--token-file", self.dir / "worker.token",
-             "--groups", ",".join(f"{name}:{self.pool}" for name in self.groups), "--state", self.dir / "worker",
-             "--name", "w1", "--policy", policy, "--plugin", self.build.path("libax_bench_noop.so"),
-             *(["--journal", self.journal] if self.journal else [])], self.dir / "worker.log")
+        self.worker = self.new_worker("w1", self.journal)
         wait_for("the worker", lambda: any(w["state"] == "online" for w in self.call("GET", "/workers")["items"]))
+
+    def new_worker(self, name, journal):
+        return Process(
+            [self.build.path("ax-worker"), "--server", ",".join(self.origins), "--token-file", self.dir / "worker.token",
+             "--groups", ",".join(f"{group}:{self.pool}" for group in self.groups), "--state", self.dir / f"worker-{name}",
+             "--name", name, "--policy", self.dir / "policy.json", "--plugin", self.build.path("libax_bench_noop.so"),
+             *(["--journal", journal] if journal else [])], self.dir / f"worker-{name}.log")
 
     def start_stub(self):
         port = (self.saved / "stub").read_text() if self.saved else "0"  # the tasks know it
