@@ -280,6 +280,15 @@ def check_requirements(files):
     yield from check_rows(files, "tests/REQUIREMENTS.md", lambda row: rf"\b{row}\b|_r{int(row[1:]):02}_")
 
 
+def check_e2e_runs(files):
+    """Each file of tests/e2e is an entry of its own: one that is not named is never run."""
+    named = files.get("tests/e2e/meson.build", "")
+    for path in files:
+        found = re.fullmatch(r"tests/e2e/test_(\w+)\.py", path)
+        if found and f"'{found[1]}'" not in named and f"'test_{found[1]}.py'" not in named:
+            yield f"{path}: not in tests/e2e/meson.build, so nothing runs it"
+
+
 # What only one of MySQL 8.0 and MariaDB 10.6 knows, and SQLite's own: the texts for both keep to what both know.
 ONE_DIALECT = {
     r"RETURNING": "read the row, decide, then write it",
@@ -353,4 +362,4 @@ def check_tabs_and_ends(files):
 
 
 OVER_FILES = [check_floors, check_app_cycles, check_banned, check_run_state, check_words, check_sleeps, check_places, check_first_hour,
-              check_links, check_cases, check_requirements, check_dialect, check_measured, check_tabs_and_ends]
+              check_links, check_cases, check_requirements, check_e2e_runs, check_dialect, check_measured, check_tabs_and_ends]

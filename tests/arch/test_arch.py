@@ -82,6 +82,7 @@ SEEDS = {  # a file that breaks each rule, and what is said of it
     "a requirement less": (rules.check_requirements, "tests/REQUIREMENTS.md", "| R1 | x | not yet: y |\n", "1 requirements"),
     "a requirement whose test is gone": (
         rules.check_requirements, "tests/REQUIREMENTS.md", "| R1 | x | `tests/x.py::test_r01` |\n", "not there"),
+    "a file that nothing runs": (rules.check_e2e_runs, "tests/e2e/test_x.py", "", "nothing runs it"),
     "MariaDB's own": (rules.check_dialect, "src/adapters/mariadb/statements.def",
                       'AX_SQL(X, NULL, "DELETE FROM ax_run WHERE gid = ?1 RETURNING gid")\n', "RETURNING"),
     "SQLite's own": (rules.check_dialect, "src/adapters/mariadb/statements.def",
