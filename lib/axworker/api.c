@@ -8,9 +8,21 @@
 
 /* What executors may ask of and say about their attempt. */
 
+/* A part of the run as the server gave it. Most functions ask for none: it becomes a tree when one does. */
+static json_t *part(const struct axw_attempt *attempt, const char *name)
+{
+	struct axw_attempt *a = (struct axw_attempt *)(uintptr_t)attempt;
+	uv_mutex_lock(&a->w->lock);
+	if (!a->run && a->run_text)
+		a->run = json_loads(a->run_text, JSON_REJECT_DUPLICATES, NULL);
+	json_t *run = a->run;
+	uv_mutex_unlock(&a->w->lock);
+	return json_object_get(run, name);
+}
+
 static const char *string(const struct axw_attempt *a, const char *name)
 {
-	const char *value = json_string_value(json_object_get(a->run, name));
+	const char *value = json_string_value(part(a, name));
 	return value ? value : "";
 }
 
@@ -66,7 +78,7 @@ const char *axw_parent_gid(const struct axw_attempt *a)
 
 static int64_t shard_number(const struct axw_attempt *a, const char *key)
 {
-	return json_integer_value(json_object_get(json_object_get(a->run, "shard"), key));
+	return json_integer_value(json_object_get(part(a, "shard"), key));
 }
 
 int64_t axw_shard_index(const struct axw_attempt *a)
@@ -109,23 +121,23 @@ static const char *dump(json_t *value, char **text)
 
 const char *axw_param(struct axw_attempt *a)
 {
-	return dump(json_object_get(a->run, "param"), &a->param_text);
+	return dump(part(a, "param"), &a->param_text);
 }
 
 const char *axw_params(struct axw_attempt *a)
 {
-	return dump(json_object_get(a->run, "params"), &a->params_text);
+	return dump(part(a, "params"), &a->params_text);
 }
 
 const char *axw_upstream(struct axw_attempt *a)
 {
-	json_t *upstream = json_object_get(a->run, "upstream");
+	json_t *upstream = part(a, "upstream");
 	return json_array_size(upstream) > 0 ? dump(upstream, &a->upstream_text) : "[]";
 }
 
 const char *axw_run_json(struct axw_attempt *a)
 {
-	return dump(a->run, &a->run_text);
+	return a->run_text ? a->run_text : "null";
 }
 
 void *axw_data(const struct axw_attempt *a)
@@ -312,12 +324,14 @@ int axw_result(struct axw_attempt *a, const char *text)
 {
 	size_t len = strlen(text);
 	json_t *value = len <= AXW_RESULT_MAX ? json_loads(text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL) : NULL;
-	if (!value)
+	char *result = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+	json_decref(value);
+	if (!result)
 		return -1;
 	uv_mutex_lock(&a->w->lock);
-	json_t *old = a->result;
-	a->result = value;
+	char *old = a->result;
+	a->result = result;
 	uv_mutex_unlock(&a->w->lock);
-	json_decref(old);
+	free(old);
 	return 0;
 }

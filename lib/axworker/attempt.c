@@ -31,8 +31,8 @@ void axw_attempt_unref(struct axw_attempt *a)
 	axw_output_drop(a);
 	uv_mutex_unlock(&w->lock);
 	json_decref(a->run);
-	json_decref(a->result);
-	json_decref(a->result_item);
+	free(a->result);
+	free(a->result_item);
 	free(a->message);
 	free(a->param_text);
 	free(a->params_text);
@@ -339,14 +339,26 @@ static void make_result_item(struct axw_attempt *a, const struct axw_finish_args
 	int64_t duration_ms = args->duration_ms;
 	if (duration_ms == 0 && a->begun_ms)
 		duration_ms = ax_boottime_ms() - a->begun_ms;
-	json_t *item = json_pack("{s:s, s:s, s:I, s:s, s:I, s:s, s:I}", "type", "result", "gid", a->gid_text, "fence",
-		(json_int_t)a->id.fence, "outcome", outcomes[args->outcome], "code", (json_int_t)args->code, "message",
-		message ? message : "", "duration_ms", (json_int_t)duration_ms);
+	struct ax_buf text;
+	struct ax_json json;
+	ax_buf_init(&text, AXW_BODY_MAX);
+	ax_json_init(&json, &text);
+	ax_json_obj(&json, NULL);
+	ax_json_str(&json, "type", "result");
+	ax_json_str(&json, "gid", a->gid_text);
+	ax_json_int(&json, "fence", a->id.fence);
+	ax_json_str(&json, "outcome", outcomes[args->outcome]);
+	ax_json_int(&json, "code", args->code);
+	ax_json_str(&json, "message", message ? message : "");
+	ax_json_int(&json, "duration_ms", duration_ms);
 	if (args->signal)
-		json_object_set_new(item, "signal", json_string(args->signal));
+		ax_json_str(&json, "signal", args->signal);
 	if (a->result)
-		json_object_set(item, "result", a->result);
-	a->result_item = item;
+		ax_json_raw(&json, "result", a->result);
+	ax_json_obj_end(&json);
+	AX_ASSERT(!text.overflow);
+	a->stored_bytes = text.len;
+	a->result_item = ax_buf_take(&text, NULL);
 }
 
 static void settle(struct axw_attempt *a)
@@ -388,15 +400,11 @@ static void end_attempt(struct axw_attempt *a, const struct axw_finish_args *arg
 		leave_executor(a);
 	} else {
 		make_result_item(a, args, message);
-		char *text = json_dumps(a->result_item, JSON_COMPACT);
-		AX_ASSERT(text);
-		a->stored_bytes = strlen(text);
 		w->stored_bytes += a->stored_bytes;
 		a->brief = a->started_due && !a->telling;
 		w->brief += a->brief;
 		axw_attempt_ref(a); /* the spool's */
-		axw_spool_put(w->spool, a->id.gid, a->id.fence, text, a);
-		free(text);
+		axw_spool_put(w->spool, a->id.gid, a->id.fence, a->result_item, a);
 	}
 	axw_dispatch(w);
 }

@@ -23,8 +23,9 @@ struct item {
 };
 
 struct batch {
-	json_t *items;
-	size_t text; /* bytes of text in it */
+	struct ax_buf items;
+	struct ax_json json; /* into items */
+	size_t text;         /* bytes of text in it */
 	size_t n;
 	size_t max;
 	struct item said[AXW_ITEMS_MAX];
@@ -53,22 +54,30 @@ static bool has_room(const struct batch *b, size_t text)
 	return b->n < b->max && (b->n == 0 || b->text + text <= TEXT_MAX);
 }
 
-static void say(struct batch *b, struct axw_attempt *a, enum item_type type, uint32_t seq, size_t text, json_t *item)
+static void note_said(struct batch *b, struct axw_attempt *a, enum item_type type, uint32_t seq, size_t text)
 {
-	static const char *const names[] = { "accepted", "started", "heartbeat", "progress", "output", "result" };
-	json_object_set_new(item, "type", json_string(names[type]));
-	json_object_set_new(item, "gid", json_string(a->gid_text));
-	json_object_set_new(item, "fence", json_integer((json_int_t)a->id.fence));
-	json_array_append_new(b->items, item);
 	axw_attempt_ref(a);
 	b->said[b->n++] = (struct item){ .attempt = a, .type = type, .seq = seq };
 	b->text += text;
 }
 
+/* An item whose own members the caller writes before its end. */
+static void begin_item(struct batch *b, struct axw_attempt *a, enum item_type type, uint32_t seq, size_t text)
+{
+	static const char *const names[] = { "accepted", "started", "heartbeat", "progress", "output", "result" };
+	ax_json_obj(&b->json, NULL);
+	ax_json_str(&b->json, "type", names[type]);
+	ax_json_str(&b->json, "gid", a->gid_text);
+	ax_json_int(&b->json, "fence", a->id.fence);
+	note_said(b, a, type, seq, text);
+}
+
 static void say_flag(struct batch *b, struct axw_attempt *a, bool due, enum item_type type)
 {
-	if (due && has_room(b, 0))
-		say(b, a, type, 0, 0, json_object());
+	if (!due || !has_room(b, 0))
+		return;
+	begin_item(b, a, type, 0, 0);
+	ax_json_obj_end(&b->json);
 }
 
 /* News of progress is told at most once a second, and once more at the end. Under w->lock. */
@@ -93,12 +102,17 @@ static void say_texts(struct batch *b, struct axw_attempt *a)
 	if (a->progress_due && progress_wait_ms(a) == 0 && has_room(b, AXW_PROGRESS_MAX)) {
 		a->progress_due = false; /* a newer one may come while this one is on its way */
 		a->progress_said_ms = ax_boottime_ms();
-		say(b, a, ITEM_PROGRESS, 0, AXW_PROGRESS_MAX,
-			json_pack("{s:i, s:s}", "percent", a->percent, "message", a->progress));
+		begin_item(b, a, ITEM_PROGRESS, 0, AXW_PROGRESS_MAX);
+		ax_json_int(&b->json, "percent", a->percent);
+		ax_json_str(&b->json, "message", a->progress);
+		ax_json_obj_end(&b->json);
 	}
-	for (struct output *o = a->out; o && has_room(b, o->len); o = o->next)
-		say(b, a, ITEM_OUTPUT, o->seq, o->len,
-			json_pack("{s:i, s:s%}", "seq", (int)o->seq, "data", o->text, o->len));
+	for (struct output *o = a->out; o && has_room(b, o->len); o = o->next) {
+		begin_item(b, a, ITEM_OUTPUT, o->seq, o->len);
+		ax_json_int(&b->json, "seq", o->seq);
+		ax_json_strn(&b->json, "data", o->text, o->len);
+		ax_json_obj_end(&b->json);
+	}
 	uv_mutex_unlock(&a->w->lock);
 }
 
@@ -111,14 +125,17 @@ static void say_result(struct batch *b, struct axw_attempt *a)
 		(b->n == 0 || b->said[b->n - 1].attempt != a || b->said[b->n - 1].type != ITEM_OUTPUT ||
 			b->said[b->n - 1].seq + 1 != a->out_seq))
 		return;
-	if (has_room(b, a->stored_bytes))
-		say(b, a, ITEM_RESULT, 0, a->stored_bytes, json_copy(a->result_item));
+	if (!has_room(b, a->stored_bytes))
+		return;
+	ax_json_raw(&b->json, NULL, a->result_item);
+	note_said(b, a, ITEM_RESULT, 0, a->stored_bytes);
 }
 
 struct batch *axw_batch_new(size_t items_max)
 {
 	struct batch *b = ax_malloc(sizeof(*b));
-	b->items = json_array();
+	ax_buf_init(&b->items, AXW_BODY_MAX);
+	ax_json_init(&b->json, &b->items);
 	b->max = items_max;
 	return b;
 }
@@ -139,16 +156,16 @@ size_t axw_batch_size(const struct batch *b)
 	return b->n;
 }
 
-json_t *axw_batch_items(struct batch *b)
+const char *axw_batch_items(const struct batch *b)
 {
-	return b->items;
+	return b->n > 0 ? b->items.data : "";
 }
 
 void axw_batch_free(struct batch *b)
 {
 	for (size_t i = 0; i < b->n; i++)
 		axw_attempt_unref(b->said[i].attempt);
-	json_decref(b->items);
+	ax_buf_done(&b->items);
 	free(b);
 }
 
@@ -170,10 +187,10 @@ static void output_heard(struct axw_attempt *a, uint32_t seq)
 	uv_mutex_unlock(&w->lock);
 }
 
-static void heard(const struct item *item, const char *verdict, int64_t sent_ms)
+static void heard(const struct item *item, struct ax_look verdict, int64_t sent_ms)
 {
 	struct axw_attempt *a = item->attempt;
-	bool good = strcmp(verdict, "applied") == 0 || strcmp(verdict, "duplicate") == 0;
+	bool good = ax_look_is(verdict, "applied") || ax_look_is(verdict, "duplicate");
 	switch (item->type) {
 	case ITEM_ACCEPTED:
 		a->accepted_due = false;
@@ -198,28 +215,29 @@ static void heard(const struct item *item, const char *verdict, int64_t sent_ms)
 		axw_attempt_delivered(a);
 		return;
 	}
-	if (strcmp(verdict, "late") == 0)
+	if (ax_look_is(verdict, "late"))
 		axw_attempt_stop(a, AXW_STOP_LOST);
-	else if (strcmp(verdict, "stop") == 0)
+	else if (ax_look_is(verdict, "stop"))
 		axw_attempt_stop(a, AXW_STOP_CANCEL);
 }
 
 /* "stop" may name attempts that no item mentioned. */
-void axw_report_stops(struct axw *w, json_t *stops)
+void axw_report_stops(struct axw *w, struct ax_look stops)
 {
-	size_t i;
-	json_t *stop;
-	json_array_foreach(stops, i, stop)
-	{
-		const char *gid = json_string_value(json_object_get(stop, "gid"));
-		const char *reason = json_string_value(json_object_get(stop, "reason"));
-		int64_t number;
-		if (!gid || !ax_parse_i64(gid, strlen(gid), 1, INT64_MAX, &number))
+	struct ax_look_walk walk = ax_look_into(stops);
+	struct ax_look key, stop;
+	while (ax_look_next(&walk, &key, &stop)) {
+		char gid[24];
+		int64_t number, fence;
+		struct ax_look fence_text = ax_look_member(stop, "fence");
+		if (!ax_look_text(ax_look_member(stop, "gid"), gid, sizeof(gid)) ||
+			!ax_parse_i64(gid, strlen(gid), 1, INT64_MAX, &number) ||
+			!ax_parse_i64(fence_text.at, fence_text.len, 0, INT64_MAX, &fence))
 			continue;
-		struct axw_attempt *a =
-			axw_attempt_find(w, number, (int64_t)json_integer_value(json_object_get(stop, "fence")));
+		struct axw_attempt *a = axw_attempt_find(w, number, fence);
+		bool cancelled = ax_look_is(ax_look_member(stop, "reason"), "cancel");
 		if (a)
-			axw_attempt_stop(a, reason && strcmp(reason, "cancel") == 0 ? AXW_STOP_CANCEL : AXW_STOP_LOST);
+			axw_attempt_stop(a, cancelled ? AXW_STOP_CANCEL : AXW_STOP_LOST);
 	}
 }
 
@@ -267,13 +285,20 @@ static void no_longer_told(struct batch *b, const struct server *to, bool unhear
 	uv_mutex_unlock(&to->w->lock);
 }
 
-void axw_batch_answered(struct batch *b, struct server *by, json_t *verdicts, int64_t sent_ms)
+bool axw_batch_answered(struct batch *b, struct server *by, struct ax_look verdicts, int64_t sent_ms)
 {
-	for (size_t i = 0; i < b->n; i++) {
-		const char *verdict = json_string_value(json_array_get(verdicts, i));
-		heard(&b->said[i], verdict ? verdict : "", sent_ms);
-	}
+	struct ax_look each[AXW_ITEMS_MAX], key, one;
+	struct ax_look_walk walk = ax_look_into(verdicts);
+	size_t n = 0;
+	for (; ax_look_next(&walk, &key, &one); n++)
+		if (n < b->n)
+			each[n] = one;
+	if (n != b->n || verdicts.type != AX_LOOK_ARRAY)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		heard(&b->said[i], each[i], sent_ms);
 	no_longer_told(b, by, false);
+	return true;
 }
 
 void axw_batch_untold(struct batch *b, struct server *to)
@@ -285,14 +310,18 @@ void axw_batch_untold(struct batch *b, struct server *to)
  * so that it does not hold up the others for ever. */
 void axw_batch_refused(struct batch *b, struct server *by, json_t *answer)
 {
+	static const struct ax_look given_up = { .type = AX_LOOK_STRING, .at = "\"applied\"", .len = 9 };
 	struct axw *w = by->w;
 	const char *detail = json_string_value(json_object_get(answer, "detail"));
 	axw_log_json(w, AXW_ERROR, "report_refused", json_pack("{s:i, s:s*}", "items", (int)b->n, "detail", detail));
 	axw_batch_untold(b, by);
 	if (b->n == 1) {
-		axw_log_json(w, AXW_ERROR, "item_given_up", json_pack("{s:O}", "item", json_array_get(b->items, 0)));
+		struct axw_line line;
+		axw_line_begin(w, &line, AXW_ERROR, "item_given_up");
+		ax_json_raw(&line.json, "item", axw_batch_items(b));
+		axw_line_end(w, &line);
 		b->said[0].attempt->heartbeat_due = false;
-		heard(&b->said[0], "applied", 0);
+		heard(&b->said[0], given_up, 0);
 	}
 	by->items_max = b->n > 1 ? 1 : AXW_ITEMS_MAX;
 }

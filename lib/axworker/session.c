@@ -17,6 +17,12 @@ json_t *axw_hello(const struct axw *w)
 	return json_pack("{s:s, s:s}", "worker", w->name, "incarnation", w->incarnation);
 }
 
+void axw_hello_write(const struct axw *w, struct ax_json *json)
+{
+	ax_json_str(json, "worker", w->name);
+	ax_json_str(json, "incarnation", w->incarnation);
+}
+
 static void retry_now(uv_timer_t *timer)
 {
 	struct server *server = timer->data;
@@ -188,9 +194,20 @@ static void not_registered(struct server *server, int status, json_t *answer, in
 		retry_later(server, retry_after_ms);
 }
 
-static void registered(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
-	int64_t sent_ms, void *user)
+/* What the server has to stop, of an answer that was read as a tree. */
+static void take_stops(struct axw *w, json_t *answer)
 {
+	json_t *stops = json_object_get(answer, "stop");
+	char *text = stops ? json_dumps(stops, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+	if (text)
+		axw_report_stops(w, ax_look(text));
+	free(text);
+}
+
+static void registered(struct axw *w, struct server *server, int status, const struct axw_answer *given,
+	int64_t retry_after_ms, int64_t sent_ms, void *user)
+{
+	json_t *answer = given->json;
 	(void)user;
 	AX_CRASHPOINT("register", "answered");
 	server->registration = NULL;
@@ -212,7 +229,7 @@ static void registered(struct axw *w, struct server *server, int status, json_t 
 		json_pack("{s:s, s:s*, s:i}", "url", server->url, "server",
 			json_string_value(json_object_get(answer, "server")), "refusals", server->refusals));
 	forget_refusals(server);
-	axw_report_stops(w, json_object_get(answer, "stop"));
+	take_stops(w, answer);
 	axw_tell_trust(server, ax_boottime_ms() - sent_ms);
 	/* Only the first registration of a process begins leases anew: what they are now, a heartbeat tells. */
 	make_heartbeats_due(w);
@@ -228,7 +245,7 @@ void axw_session_start(struct server *server)
 	if (server->registration || w->closing)
 		return;
 	read_token(w);
-	server->registration = axw_call(w, server, "register", registration(w), 10000, registered, NULL);
+	server->registration = axw_call(server, "register", registration(w), 10000, registered, NULL);
 }
 
 void axw_session_lost(struct server *server, int status, json_t *answer)
@@ -247,63 +264,72 @@ void axw_session_lost(struct server *server, int status, json_t *answer)
 
 /* ---- polls */
 
-static void take_runs(struct server *server, json_t *answer, int64_t sent_ms)
+static void take_runs(struct server *server, struct ax_look answer, int64_t sent_ms)
 {
 	struct axw *w = server->w;
-	size_t i;
-	json_t *run;
-	json_array_foreach(json_object_get(answer, "runs"), i, run) axw_attempt_take(server, run, sent_ms);
-	axw_report_stops(w, json_object_get(answer, "stop"));
+	struct ax_look_walk runs = ax_look_into(ax_look_member(answer, "runs"));
+	struct ax_look key, run;
+	while (ax_look_next(&runs, &key, &run))
+		axw_attempt_take(server, run, sent_ms);
+	axw_report_stops(w, ax_look_member(answer, "stop"));
 	axw_dispatch(w);
 }
 
-static void polled(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
-	int64_t sent_ms, void *user)
+static void polled(struct axw *w, struct server *server, int status, const struct axw_answer *answer,
+	int64_t retry_after_ms, int64_t sent_ms, void *user)
 {
 	(void)user;
 	server->poll = NULL;
 	if (status == 200) {
 		server->backoff_ms = 0;
 		forget_refusals(server);
-		take_runs(server, answer, sent_ms);
+		take_runs(server, answer->look, sent_ms);
 		axw_session_poll(w);
 		return;
 	}
 	if (status == 0)
 		axw_tell_doubt(server);
 	if (status == 404 || status == 401 || status == 403 || status == 409)
-		axw_session_lost(server, status, answer);
+		axw_session_lost(server, status, answer->json);
 	else if (status)
-		log_refusal(server, "poll_refused", status, answer);
+		log_refusal(server, "poll_refused", status, answer->json);
 	retry_later(server, retry_after_ms);
 }
 
-static json_t *free_slots(const struct axw *w, bool *ret_any)
+/* False when there are none. */
+static bool write_free(const struct axw *w, struct ax_json *json)
 {
-	json_t *list = json_array();
+	bool any = false;
+	ax_json_arr(json, "free");
 	for (int i = 0; i < w->n_groups; i++) {
 		int64_t slots = axw_slots(w, &w->groups[i]);
-		if (slots > 0)
-			json_array_append_new(
-				list, json_pack("{s:s, s:I}", "group", w->groups[i].name, "slots", (json_int_t)slots));
+		if (slots == 0)
+			continue;
+		ax_json_obj(json, NULL);
+		ax_json_str(json, "group", w->groups[i].name);
+		ax_json_int(json, "slots", slots);
+		ax_json_obj_end(json);
+		any = true;
 	}
-	*ret_any = json_array_size(list) > 0;
-	return list;
+	ax_json_arr_end(json);
+	return any;
 }
 
 static void poll_one(struct server *server)
 {
 	struct axw *w = server->w;
-	bool any;
-	json_t *list = free_slots(w, &any);
-	if (!any) {
-		json_decref(list);
-		return;
-	}
-	json_t *body = axw_hello(w);
-	json_object_set_new(body, "free", list);
-	json_object_set_new(body, "wait_ms", json_integer((json_int_t)w->poll_wait_ms));
-	server->poll = axw_call(w, server, "poll", body, w->poll_wait_ms + 10000, polled, NULL);
+	struct ax_buf body;
+	struct ax_json json;
+	ax_buf_init(&body, AXW_BODY_MAX);
+	ax_json_init(&json, &body);
+	ax_json_obj(&json, NULL);
+	axw_hello_write(w, &json);
+	bool any = write_free(w, &json);
+	ax_json_int(&json, "wait_ms", w->poll_wait_ms);
+	ax_json_obj_end(&json);
+	if (any)
+		server->poll = axw_call_often(server, "poll", &body, w->poll_wait_ms + 10000, polled, NULL);
+	ax_buf_done(&body);
 }
 
 void axw_session_poll(struct axw *w)
@@ -344,8 +370,8 @@ void axw_session_abort(struct axw *w)
 }
 
 /* One server that heard it is enough. */
-static void said_goodbye(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
-	int64_t sent_ms, void *user)
+static void said_goodbye(struct axw *w, struct server *server, int status, const struct axw_answer *answer,
+	int64_t retry_after_ms, int64_t sent_ms, void *user)
 {
 	(void)answer;
 	(void)retry_after_ms;
@@ -365,8 +391,7 @@ void axw_session_leave(struct axw *w, void (*left)(struct axw *w))
 		struct server *server = &w->servers[i];
 		if (!server->registered)
 			continue;
-		server->leaving =
-			axw_call(w, server, "leave", axw_hello(w), 3000, said_goodbye, (void *)(uintptr_t)left);
+		server->leaving = axw_call(server, "leave", axw_hello(w), 3000, said_goodbye, (void *)(uintptr_t)left);
 		said = true;
 	}
 	if (!said)

@@ -52,61 +52,119 @@ static struct executor *find_executor(struct axw *w, const char *key)
 	return e;
 }
 
-static int64_t integer(json_t *run, const char *name, int64_t min, int64_t max, int64_t otherwise)
+/* What the worker itself needs of a run, as its text says it. */
+struct run_parts {
+	struct ax_look gid, fence, group, executor, task_id, attempt, trigger_ms, priority, rank, lane,
+		long_share_percent, timeout_s, grace_s, start, on_unreachable;
+};
+
+static void look_at_run(struct ax_look run, struct run_parts *p)
 {
-	json_t *value = json_object_get(run, name);
-	if (!json_is_integer(value))
+	const struct {
+		const char *name;
+		struct ax_look *ret;
+	} wanted[] = {
+		{ "gid", &p->gid },
+		{ "task_id", &p->task_id },
+		{ "group", &p->group },
+		{ "executor", &p->executor },
+		{ "attempt", &p->attempt },
+		{ "fence", &p->fence },
+		{ "priority", &p->priority },
+		{ "rank", &p->rank },
+		{ "lane", &p->lane },
+		{ "long_share_percent", &p->long_share_percent },
+		{ "trigger_ms", &p->trigger_ms },
+		{ "timeout_s", &p->timeout_s },
+		{ "grace_s", &p->grace_s },
+		{ "on_unreachable", &p->on_unreachable },
+		{ "start", &p->start },
+	};
+	struct ax_look_walk walk = ax_look_into(run);
+	struct ax_look key, value;
+	size_t next = 0; /* the server writes them in this order */
+	*p = (struct run_parts){ 0 };
+	while (ax_look_next(&walk, &key, &value)) {
+		for (size_t i = 0; i < AX_COUNT(wanted); i++, next++)
+			if (ax_look_is(key, wanted[next % AX_COUNT(wanted)].name)) {
+				*wanted[next++ % AX_COUNT(wanted)].ret = value;
+				break;
+			}
+	}
+}
+
+static int64_t integer(struct ax_look value, int64_t min, int64_t max, int64_t otherwise)
+{
+	int64_t n;
+	if (value.type != AX_LOOK_NUMBER || !ax_parse_i64(value.at, value.len, INT64_MIN, INT64_MAX, &n))
 		return otherwise;
-	return AX_MAX(min, AX_MIN(max, (int64_t)json_integer_value(value)));
+	return AX_MAX(min, AX_MIN(max, n));
 }
 
-static const char *string(json_t *run, const char *name)
+static struct group *group_of(struct axw *w, const struct run_parts *p)
 {
-	const char *value = json_string_value(json_object_get(run, name));
-	return value ? value : "";
+	char name[AXW_NAME_MAX + 1];
+	return ax_look_text(p->group, name, sizeof(name)) ? find_group(w, name) : NULL;
 }
 
-static bool read_id(json_t *run, int64_t *ret_gid, int64_t *ret_fence)
+static struct executor *executor_of(struct axw *w, const struct run_parts *p)
 {
-	const char *gid = string(run, "gid");
-	json_t *fence = json_object_get(run, "fence");
-	if (!ax_parse_i64(gid, strlen(gid), 1, INT64_MAX, ret_gid) || !json_is_integer(fence) ||
-		json_integer_value(fence) < 0)
-		return false;
-	*ret_fence = (int64_t)json_integer_value(fence);
-	return true;
+	char key[AXW_NAME_MAX + 1];
+	return ax_look_text(p->executor, key, sizeof(key)) ? find_executor(w, key) : NULL;
 }
 
-static void read_run(struct axw_attempt *a, json_t *run, int64_t renewed_ms)
+static bool read_id(const struct run_parts *p, int64_t *ret_gid, int64_t *ret_fence)
+{
+	char gid[24];
+	*ret_fence = integer(p->fence, INT64_MIN, INT64_MAX, -1);
+	return ax_look_text(p->gid, gid, sizeof(gid)) && ax_parse_i64(gid, strlen(gid), 1, INT64_MAX, ret_gid) &&
+		*ret_fence >= 0;
+}
+
+static void read_run(struct axw_attempt *a, struct ax_look run, const struct run_parts *p, int64_t renewed_ms)
 {
 	struct axw *w = a->w;
-	a->run = json_incref(run);
-	a->group = find_group(w, string(run, "group"));
-	a->executor = find_executor(w, string(run, "executor"));
-	a->number = integer(run, "attempt", 1, INT64_MAX, 1);
-	a->trigger_ms = integer(run, "trigger_ms", 0, INT64_MAX, 0);
-	int64_t priority = integer(run, "priority", 1, 10, 5);
-	a->rank = integer(run, "rank", INT64_MIN, INT64_MAX, a->trigger_ms - priority * AX_RANK_STEP_MS);
-	a->is_long = strcmp(string(run, "lane"), "long") == 0;
+	a->run_text = ax_malloc(run.len + 1);
+	memcpy(a->run_text, run.at, run.len);
+	a->run_text[run.len] = '\0';
+	a->group = group_of(w, p);
+	a->executor = executor_of(w, p);
+	a->number = integer(p->attempt, 1, INT64_MAX, 1);
+	a->trigger_ms = integer(p->trigger_ms, 0, INT64_MAX, 0);
+	int64_t priority = integer(p->priority, 1, 10, 5);
+	a->rank = integer(p->rank, INT64_MIN, INT64_MAX, a->trigger_ms - priority * AX_RANK_STEP_MS);
+	a->is_long = ax_look_is(p->lane, "long");
 	if (a->is_long && a->group)
-		a->group->long_share_percent = (int)integer(run, "long_share_percent", 1, 100, 100);
-	a->timeout_ms = integer(run, "timeout_s", 0, INT64_MAX / 4000, 0) * 1000;
-	a->grace_ms = integer(run, "grace_s", 0, 30, 5) * 1000;
-	a->confirmed_start = strcmp(string(run, "start"), "confirmed") == 0;
-	a->keep_unreachable = strcmp(string(run, "on_unreachable"), "continue") == 0;
+		a->group->long_share_percent = (int)integer(p->long_share_percent, 1, 100, 100);
+	a->timeout_ms = integer(p->timeout_s, 0, INT64_MAX / 4000, 0) * 1000;
+	a->grace_ms = integer(p->grace_s, 0, 30, 5) * 1000;
+	a->confirmed_start = ax_look_is(p->start, "confirmed");
+	a->keep_unreachable = ax_look_is(p->on_unreachable, "continue");
 	a->renewed_ms = renewed_ms;
 	a->deadline_ms = ax_add_sat(renewed_ms, w->unreachable_ms);
 }
 
-/* Who asks whether something ran twice finds the line of each receipt by its gid, and the machine in it. */
-static void log_receipt(struct axw_attempt *a)
+/* A string of the run, as it is written there. */
+static void add_string(struct axw_line *line, const char *key, struct ax_look string)
 {
+	char text[256];
+	ax_json_str(&line->json, key, ax_look_text(string, text, sizeof(text)) ? text : "");
+}
+
+/* Who asks whether something ran twice finds the line of each receipt by its gid, and the machine in it. */
+static void log_receipt(const struct axw_attempt *a, const struct run_parts *p)
+{
+	struct axw_line line;
 	char host[HOST_NAME_MAX + 1] = "";
 	(void)gethostname(host, sizeof(host) - 1);
-	axw_log_json(a->w, AXW_INFO, "run_received",
-		json_pack("{s:s, s:s, s:I, s:I, s:s, s:s}", "task_id", axw_task_id(a), "gid", a->gid_text, "attempt",
-			(json_int_t)a->number, "fence", (json_int_t)a->id.fence, "executor", axw_executor_key(a),
-			"host", host));
+	axw_line_begin(a->w, &line, AXW_INFO, "run_received");
+	add_string(&line, "task_id", p->task_id);
+	ax_json_str(&line.json, "gid", a->gid_text);
+	ax_json_int(&line.json, "attempt", a->number);
+	ax_json_int(&line.json, "fence", a->id.fence);
+	add_string(&line, "executor", p->executor);
+	ax_json_str(&line.json, "host", host);
+	axw_line_end(a->w, &line);
 }
 
 /* Into its group's queue, or behind the older attempt of its run that is still being ended. */
@@ -144,31 +202,49 @@ static const char *reason_to_drop(const struct axw *w, const struct group *group
 	return group && axw_slots(w, group) == 0 ? "no_place" : NULL;
 }
 
-void axw_attempt_take(struct server *giver, json_t *run, int64_t poll_sent_ms)
+static void log_unreadable(const struct axw *w, struct ax_look run)
+{
+	struct axw_line line;
+	axw_line_begin(w, &line, AXW_ERROR, "run_unreadable");
+	ax_json_strn(&line.json, "run", run.at, run.len);
+	axw_line_end(w, &line);
+}
+
+static void log_drop(const struct axw *w, int64_t gid, int64_t fence, const char *reason)
+{
+	struct axw_line line;
+	axw_line_begin(w, &line, AXW_WARN, "run_dropped");
+	ax_json_id(&line.json, "gid", gid);
+	ax_json_int(&line.json, "fence", fence);
+	ax_json_str(&line.json, "reason", reason);
+	axw_line_end(w, &line);
+}
+
+void axw_attempt_take(struct server *giver, struct ax_look run, int64_t poll_sent_ms)
 {
 	struct axw *w = giver->w;
+	struct run_parts parts;
 	int64_t gid;
 	int64_t fence;
-	if (!read_id(run, &gid, &fence)) {
-		axw_log_json(w, AXW_ERROR, "run_unreadable", json_pack("{s:O}", "run", run));
+	look_at_run(run, &parts);
+	if (!read_id(&parts, &gid, &fence)) {
+		log_unreadable(w, run);
 		return;
 	}
 	if (axw_attempt_find(w, gid, fence))
 		return;
-	const char *reason = reason_to_drop(w, find_group(w, string(run, "group")), poll_sent_ms);
+	const char *reason = reason_to_drop(w, group_of(w, &parts), poll_sent_ms);
 	if (reason)
-		axw_log_json(w, AXW_WARN, "run_dropped",
-			json_pack("{s:O, s:I, s:s}", "gid", json_object_get(run, "gid"), "fence", (json_int_t)fence,
-				"reason", reason));
+		log_drop(w, gid, fence, reason);
 	/* What was on its way for so long has waited enough. Of the rest the server hears nothing, and gives it out
 	 * again when nobody has accepted it: at once it would come back to a worker that is as full as before. */
 	if ((reason && reason != too_late) || seen_before(w, gid, fence))
 		return;
 	struct axw_attempt *a = axw_attempt_new(w, gid, fence);
 	a->giver = giver;
-	read_run(a, run, poll_sent_ms);
+	read_run(a, run, &parts, poll_sent_ms);
 	if (!reason)
-		log_receipt(a);
+		log_receipt(a, &parts);
 	if (!a->group || !a->executor) {
 		axw_attempt_finish_at_once(a, AXW_REFUSED,
 			a->group ? "this worker has no such executor" : "this worker does not serve the group");
@@ -189,13 +265,13 @@ void axw_attempt_take(struct server *giver, json_t *run, int64_t poll_sent_ms)
 struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text)
 {
 	json_t *item = json_loads(result_text, JSON_REJECT_DUPLICATES, NULL);
-	if (!json_is_object(item) || axw_attempt_find(w, gid, fence)) {
-		json_decref(item);
+	bool sound = json_is_object(item);
+	json_decref(item);
+	if (!sound || axw_attempt_find(w, gid, fence))
 		return NULL;
-	}
 	struct axw_attempt *a = axw_attempt_new(w, gid, fence);
 	a->state = STORED;
-	a->result_item = item;
+	a->result_item = ax_strdup_heap(result_text);
 	a->result_due = true;
 	a->finished = true;
 	a->stored_bytes = strlen(result_text);
@@ -208,9 +284,10 @@ struct axw_attempt *axw_adopt_stored(struct axw *w, const char *text)
 {
 	int64_t gid;
 	int64_t fence;
-	json_t *run = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-	struct axw_attempt *a = run && read_id(run, &gid, &fence) ? axw_attempt_find(w, gid, fence) : NULL;
-	struct executor *executor = run ? find_executor(w, string(run, "executor")) : NULL;
+	struct run_parts parts;
+	look_at_run(ax_look(text), &parts);
+	struct axw_attempt *a = read_id(&parts, &gid, &fence) ? axw_attempt_find(w, gid, fence) : NULL;
+	struct executor *executor = executor_of(w, &parts);
 	if (a && a->state == STORED && executor) {
 		a->executor = executor;
 		a->begun_ms = ax_boottime_ms();
@@ -218,7 +295,6 @@ struct axw_attempt *axw_adopt_stored(struct axw *w, const char *text)
 	} else {
 		a = NULL;
 	}
-	json_decref(run);
 	return a;
 }
 
@@ -226,12 +302,14 @@ struct axw_attempt *axw_adopt(struct axw *w, const char *text)
 {
 	int64_t gid;
 	int64_t fence;
-	json_t *run = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	struct ax_look run = ax_look(text);
+	struct run_parts parts;
+	look_at_run(run, &parts);
 	struct axw_attempt *a = NULL;
-	if (run && read_id(run, &gid, &fence) && !axw_attempt_find(w, gid, fence)) {
+	if (read_id(&parts, &gid, &fence) && !axw_attempt_find(w, gid, fence)) {
 		a = axw_attempt_new(w, gid, fence);
 		/* Renewed when the server has heard of it; until then the old deadline stands where it is kept. */
-		read_run(a, run, ax_boottime_ms());
+		read_run(a, run, &parts, ax_boottime_ms());
 		seen_before(w, gid, fence);
 		if (!a->group) /* the worker no longer serves it: it still ends here, outside any pool */
 			a->group = &w->groups[0];
@@ -250,6 +328,5 @@ struct axw_attempt *axw_adopt(struct axw *w, const char *text)
 			a = NULL;
 		}
 	}
-	json_decref(run);
 	return a;
 }

@@ -90,38 +90,39 @@ void axw_tell_doubt(struct server *server)
 		rest(server, 0);
 }
 
-static void heard(struct server *server, struct batch *b, json_t *answer, int64_t sent_ms)
+/* False when it does not answer what it was told. */
+static bool heard(struct server *server, struct batch *b, struct ax_look answer, int64_t sent_ms)
 {
 	struct axw *w = server->w;
+	if (!axw_batch_answered(b, server, ax_look_member(answer, "verdicts"), sent_ms))
+		return false;
 	int64_t took_ms = ax_boottime_ms() - sent_ms;
 	server->answer_ms = server->answer_ms ? (7 * server->answer_ms + took_ms) / 8 : took_ms;
 	server->items_max = AXW_ITEMS_MAX;
 	axw_tell_trust(server, took_ms);
 	if (!server->trusted && others_are_trusted(server))
 		rest(server, 0);
-	axw_batch_answered(b, server, json_object_get(answer, "verdicts"), sent_ms);
-	axw_report_stops(w, json_object_get(answer, "stop"));
+	axw_report_stops(w, ax_look_member(answer, "stop"));
+	return true;
 }
 
-static void answered(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
-	int64_t sent_ms, void *user)
+static void answered(struct axw *w, struct server *server, int status, const struct axw_answer *answer,
+	int64_t retry_after_ms, int64_t sent_ms, void *user)
 {
 	struct batch *b = user;
 	AX_CRASHPOINT("report", "answered");
 	server->report = NULL;
 	server->batch = NULL;
 	uv_timer_stop(&server->look);
-	if (status == 200 && json_array_size(json_object_get(answer, "verdicts")) == axw_batch_size(b)) {
-		heard(server, b, answer, sent_ms);
-	} else if (status == 400 || status == 413) {
-		axw_batch_refused(b, server, answer);
+	if (status == 400 || status == 413) {
+		axw_batch_refused(b, server, answer->json);
 		rest(server, 0);
-	} else {
+	} else if (status != 200 || !heard(server, b, answer->look, sent_ms)) {
 		server->trusted = false;
 		rest(server, retry_after_ms);
 		axw_batch_untold(b, server);
 		if (status == 401 || status == 403 || status == 404 || status == 409)
-			axw_session_lost(server, status, answer);
+			axw_session_lost(server, status, answer->json);
 	}
 	axw_batch_free(b);
 	axw_tell_soon(w);
@@ -134,11 +135,19 @@ static void send_batch(struct server *server, struct batch *b)
 {
 	struct axw *w = server->w;
 	AX_CRASHPOINT("report", "before");
-	json_t *body = axw_hello(w);
-	json_object_set(body, "items", axw_batch_items(b));
+	struct ax_buf body;
+	struct ax_json json;
+	ax_buf_init(&body, AXW_BODY_MAX + 1024);
+	ax_json_init(&json, &body);
+	ax_json_obj(&json, NULL);
+	axw_hello_write(w, &json);
+	ax_json_arr(&json, "items");
+	ax_buf_adds(&body, axw_batch_items(b));
+	ax_json_arr_end(&json);
+	ax_json_obj_end(&json);
 	server->batch = b;
 	axw_batch_sent(b, server);
-	server->report = axw_call(w, server, "report", body, REPORT_TIMEOUT_MS, answered, b);
+	server->report = axw_call_often(server, "report", &body, REPORT_TIMEOUT_MS, answered, b);
 	uv_timer_start(&server->look, look, (uint64_t)patience_ms(w), 0);
 }
 

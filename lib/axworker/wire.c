@@ -15,6 +15,7 @@ struct call {
 	struct curl_slist *headers;
 	struct ax_buf answer;
 	char *body;
+	bool often; /* the answer is looked into where it lies */
 	int64_t sent_ms;
 	call_done *done;
 	void *user;
@@ -55,20 +56,23 @@ static void call_ended(CURL *easy, CURLcode result, void *user)
 {
 	struct call *call = user;
 	long status = 0;
-	json_t *answer = NULL;
+	struct axw_answer answer = { 0 };
 	curl_off_t retry_after_s = 0;
 	if (result == CURLE_OK) {
 		curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
 		curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry_after_s);
-		if (call->answer.len)
-			answer = json_loadb(call->answer.data, call->answer.len, JSON_REJECT_DUPLICATES, NULL);
-		if (status == 200 && !json_is_object(answer))
+		bool look = call->often && status == 200;
+		if (call->answer.len && look)
+			answer.look = ax_look(call->answer.data);
+		else if (call->answer.len)
+			answer.json = json_loadb(call->answer.data, call->answer.len, JSON_REJECT_DUPLICATES, NULL);
+		if (status == 200 && (look ? answer.look.type != AX_LOOK_OBJECT : !json_is_object(answer.json)))
 			status = 0; /* no answer that can be trusted */
 	}
 	note_reachable(call, result == CURLE_OK && status != 0, result);
 	int64_t retry_after_ms = AX_MIN((int64_t)retry_after_s, 60) * 1000;
-	call->done(call->w, call->server, (int)status, answer, retry_after_ms, call->sent_ms, call->user);
-	json_decref(answer);
+	call->done(call->w, call->server, (int)status, &answer, retry_after_ms, call->sent_ms, call->user);
+	json_decref(answer.json);
 	free_call(call);
 }
 
@@ -114,20 +118,37 @@ static void set_options(struct call *call, const char *what, int64_t timeout_ms)
 		curl_easy_setopt(e, CURLOPT_CAINFO, call->w->ca_file);
 }
 
-struct call *axw_call(struct axw *w, struct server *server, const char *what, json_t *body, int64_t timeout_ms,
-	call_done *done, void *user)
+static struct call *post(
+	struct server *server, const char *what, char *body, int64_t timeout_ms, call_done *done, void *user)
 {
+	struct axw *w = server->w;
 	struct call *call = ax_malloc(sizeof(*call));
 	*call = (struct call){ .w = w, .server = server, .done = done, .user = user };
 	call->easy = curl_easy_init();
 	AX_ASSERT(call->easy);
 	ax_buf_init(&call->answer, AXW_BODY_MAX);
-	call->body = json_dumps(body, JSON_COMPACT);
-	AX_ASSERT(call->body); /* all texts in it were made UTF-8 */
-	json_decref(body);
+	call->body = body;
 	set_options(call, what, timeout_ms);
 	call->sent_ms = ax_boottime_ms(); /* before anything is on the wire: leases count from here */
 	ax_curl_loop_add(w->curl, call->easy, call_ended, call);
+	return call;
+}
+
+struct call *axw_call(
+	struct server *server, const char *what, json_t *body, int64_t timeout_ms, call_done *done, void *user)
+{
+	char *text = json_dumps(body, JSON_COMPACT);
+	AX_ASSERT(text); /* all texts in it were made UTF-8 */
+	json_decref(body);
+	return post(server, what, text, timeout_ms, done, user);
+}
+
+struct call *axw_call_often(
+	struct server *server, const char *what, struct ax_buf *body, int64_t timeout_ms, call_done *done, void *user)
+{
+	AX_ASSERT(!body->overflow);
+	struct call *call = post(server, what, ax_buf_take(body, NULL), timeout_ms, done, user);
+	call->often = true;
 	return call;
 }
 

@@ -13,6 +13,8 @@
 #include "axworker.h"
 #include "base/attr.h"
 #include "base/buf.h"
+#include "base/json_look.h"
+#include "base/json_write.h"
 #include "queue.h"
 #include "spool.h"
 #include "sys/pool.h"
@@ -103,11 +105,11 @@ struct axw_attempt {
 		int64_t fence;
 	} id;
 	char gid_text[24];
-	json_t *run;
+	char *run_text; /* as the server gave it */
+	json_t *run;    /* the same, when somebody asked for a part of it; under w->lock */
 	char *param_text;
 	char *params_text;
 	char *upstream_text;
-	char *run_text;
 	int64_t number, trigger_ms, timeout_ms, grace_ms;
 	int64_t rank; /* in the queue */
 	bool is_long;
@@ -125,8 +127,8 @@ struct axw_attempt {
 	bool abandoned;                /* a function that did not stop; its result is made up already */
 	int refs;
 	void *data;
-	json_t *result_item;
-	uint64_t stored_bytes; /* its size in the spool */
+	char *result_item; /* as it is reported, JSON */
+	uint64_t stored_bytes;
 
 	/* What a server has yet to hear. */
 	bool accepted_due, started_due, heartbeat_due, result_due;
@@ -144,7 +146,7 @@ struct axw_attempt {
 	struct axw_finish_args finish;
 	char signal[16];
 	char *message;
-	json_t *result;
+	char *result; /* JSON */
 	bool progress_due;
 	int64_t progress_said_ms; /* boottime */
 	int percent;
@@ -252,12 +254,19 @@ void axw_options_free(struct axw *w); /* and w itself */
 bool axw_is_name(const char *s);
 bool axw_fail(char *error, size_t size, const char *fmt, ...) AX_PRINTF(3, 4); /* false */
 
-/* log.c */
+/* log.c: a line, whose members are written between begin and end */
+struct axw_line {
+	struct ax_buf text;
+	struct ax_json json;
+	enum axw_level level;
+};
+void axw_line_begin(const struct axw *w, struct axw_line *line, enum axw_level level, const char *event);
+void axw_line_end(const struct axw *w, struct axw_line *line);
 void axw_log_json(struct axw *w, enum axw_level level, const char *event, json_t *members); /* takes members */
 
 /* take.c */
 /* From a poll's answer: it waits for a place, which axw_dispatch gives. */
-void axw_attempt_take(struct server *giver, json_t *run, int64_t poll_sent_ms);
+void axw_attempt_take(struct server *giver, struct ax_look run, int64_t poll_sent_ms);
 struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text);
 
 /* journal.c */
@@ -288,14 +297,14 @@ void axw_attempts_close(struct axw *w); /* the loop ends */
 void axw_report_mark(struct axw_attempt *a); /* it has something to say */
 void axw_report_unmark(struct axw_attempt *a);
 bool axw_report_is_needed(struct axw_attempt *a); /* unmarks one that has nothing to say any more */
-void axw_report_stops(struct axw *w, json_t *stops);
+void axw_report_stops(struct axw *w, struct ax_look stops);
 void axw_output_drop(struct axw_attempt *a);
 struct batch *axw_batch_new(size_t items_max);
 void axw_batch_add(struct batch *b, struct axw_attempt *a); /* as much as fits */
 size_t axw_batch_size(const struct batch *b);
-json_t *axw_batch_items(struct batch *b);
+const char *axw_batch_items(const struct batch *b); /* JSON, with commas between */
 void axw_batch_sent(struct batch *b, struct server *to);
-void axw_batch_answered(struct batch *b, struct server *by, json_t *verdicts, int64_t sent_ms);
+bool axw_batch_answered(struct batch *b, struct server *by, struct ax_look verdicts, int64_t sent_ms);
 void axw_batch_refused(struct batch *b, struct server *by, json_t *answer); /* as a whole */
 void axw_batch_untold(struct batch *b, struct server *to); /* no answer yet, or none at all: others may be told */
 void axw_batch_free(struct batch *b);
@@ -310,11 +319,19 @@ void axw_tell_doubt(struct server *server);                  /* it did not */
 bool axw_tell_is_over(const struct axw *w);                  /* there is nothing to say, and nothing unanswered */
 void axw_tell_abort(struct axw *w);
 
-/* wire.c: a POST to a server. `done` gets the HTTP status (0 = no answer) and the answer when it is JSON. */
-typedef void call_done(struct axw *w, struct server *server, int status, json_t *answer, int64_t retry_after_ms,
-	int64_t sent_ms, void *user);
-struct call *axw_call(struct axw *w, struct server *server, const char *what, json_t *body, int64_t timeout_ms,
-	call_done *done, void *user); /* takes body */
+/* wire.c: a POST to a server. `done` gets the HTTP status (0 = no answer) and the answer when it is JSON: as a tree,
+ * or, when it is the 200 of a call that is made often, to be looked into. */
+struct axw_answer {
+	json_t *json;
+	struct ax_look look;
+};
+typedef void call_done(struct axw *w, struct server *server, int status, const struct axw_answer *answer,
+	int64_t retry_after_ms, int64_t sent_ms, void *user);
+/* Both take the body. */
+struct call *axw_call(
+	struct server *server, const char *what, json_t *body, int64_t timeout_ms, call_done *done, void *user);
+struct call *axw_call_often(
+	struct server *server, const char *what, struct ax_buf *body, int64_t timeout_ms, call_done *done, void *user);
 void axw_call_abort(struct call *call);
 
 /* session.c: registering and polling every server, leaving */
@@ -324,6 +341,7 @@ void axw_session_lost(struct server *server, int status, json_t *answer); /* it 
 void axw_session_leave(struct axw *w, void (*left)(struct axw *w));
 void axw_session_stop_polls(struct axw *w);
 void axw_session_abort(struct axw *w);
-json_t *axw_hello(const struct axw *w); /* {worker, incarnation} */
+json_t *axw_hello(const struct axw *w);                          /* {worker, incarnation} */
+void axw_hello_write(const struct axw *w, struct ax_json *json); /* the same members */
 
 #endif

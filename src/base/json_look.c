@@ -206,8 +206,11 @@ int ax_look_compare_strings(struct ax_look a, struct ax_look b)
 bool ax_look_is(struct ax_look string, const char *text)
 {
 	struct bytes b = bytes_of(string);
+	size_t len = strlen(text);
 	if (string.type != AX_LOOK_STRING)
 		return false;
+	if (memchr(string.at, '\\', string.len) == NULL) /* as it mostly is */
+		return string.len == len + 2 && memcmp(string.at + 1, text, len) == 0;
 	int byte = next_byte(&b);
 	for (; byte > 0 && byte == (unsigned char)*text; text++)
 		byte = next_byte(&b);

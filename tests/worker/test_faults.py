@@ -143,8 +143,10 @@ def test_worker_and_shim_killed_together(server, start_worker, tmp_path):
     leader(server, gid)
     daemon = int(note.read_text())
     started = (worker.state / "attempts" / f"{gid}-1" / "started").read_text()
+    shim = int(started.split("shim=")[1].split()[0])
     worker.kill()
-    os.kill(int(started.split("shim=")[1].split()[0]), signal.SIGKILL)
+    os.kill(shim, signal.SIGKILL)
+    wait_for(lambda: not alive(shim))
     worker.start()
     server.wait(lambda: len(server.registrations) == 2)
     assert server.registrations[1]["running"] == []

@@ -308,6 +308,31 @@ def test_fifty_functions_at_once_and_no_more(server, start_worker):
     assert 1.0 <= time.monotonic() - started < 6
 
 
+def test_results_that_wait_are_told_together(server, start_worker):
+    worker = start_worker(server, "--plugin", PLUGIN, "--groups", "default:200")
+    with server.lock:
+        gids = {server.give(executor="example.count", param={"n": 5}) for _ in range(200)}
+    server.wait(lambda: {i["gid"] for i in server.heard if i["type"] == "started"} == gids)
+    with server.lock:  # no report is taken meanwhile
+        wait_for(lambda: worker.journal.read_text().count('"event":"end"') == 200)
+    for gid in gids:
+        assert server.result(gid)["outcome"] == "success"
+    told = [when for when, _, item in server.items if item["type"] == "result"]
+    assert max(told.count(when) for when in told) >= 100
+
+
+def test_a_start_is_told_with_the_end_that_follows_at_once(server, start_worker):
+    start_worker(server, "--plugin", PLUGIN)
+    gids = [server.give(executor="example.echo", param={}) for _ in range(50)]
+    for gid in gids:
+        server.result(gid)
+    together = 0
+    for gid in gids:
+        times = {when for when, _, item in server.items if item["gid"] == gid}
+        together += len(times) == 1
+    assert together >= 5  # a busy machine tears some apart
+
+
 @pytest.mark.parametrize("path, why", [("/nonexistent.so", "cannot load"), ("libm.so.6", "axw_plugin_entry")])
 def test_what_is_no_plugin_does_not_start(server, start_worker, path, why):
     worker = start_worker(server, "--plugin", path)
