@@ -1,10 +1,12 @@
 /* ax-check: the audit of a store, and of workers' execution journals. docs/audit.md. */
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "check/audit.h"
 #include "check/invariants.h"
@@ -68,6 +70,14 @@ static bool wrong_usage(const char *what, const char *value)
 	return false;
 }
 
+/* The file of UTC is in every compilation of them. */
+static bool has_zones(const char *dir)
+{
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/UTC", dir);
+	return n > 0 && (size_t)n < sizeof(path) && access(path, R_OK) == 0;
+}
+
 static bool take_option(struct options *o, int letter, const char *value)
 {
 	switch (letter) {
@@ -94,7 +104,7 @@ static bool take_option(struct options *o, int letter, const char *value)
 		return true;
 	case 'z':
 		o->zone_dir = value;
-		return true;
+		return has_zones(value) || wrong_usage("--zoneinfo names no folder of time zone files", value);
 	case 'J':
 		o->json = true;
 		return true;

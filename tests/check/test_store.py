@@ -214,3 +214,9 @@ def test_cannot_read(path):
                                   ["--store", "sqlite:"], ["--task", "1x", "--store", "sqlite:x"]])
 def test_usage(args):
     assert check(*args)[0] == 2
+
+
+def test_a_folder_without_time_zones(path):
+    make(path).done()
+    status, said = check("--store", f"sqlite:{path}", "--zoneinfo", "/etc")
+    assert status == 2 and "--zoneinfo names no folder" in said
