@@ -1,17 +1,16 @@
 """Delayed runs (P4): how fast they are taken in, and how fast they are worked off when all are due at one instant."""
 
 import concurrent.futures
-import json
-import socket
 import time
 
 from axbench import rows
+from axbench.many import Many
 from axbench.place import Api, Place, Skipped, now_ms, wait_for
 from axbench.scenario import Scenario, on_both
 
 TASKS = 100
 CALLERS, BATCH = 4, 1000
-CONNECTIONS, WINDOW = 128, 4
+CONNECTIONS = 128
 
 
 def run(build, quick, on, runs, enqueue):
@@ -52,34 +51,9 @@ def by_batches(place, ids, runs, due_ms):
 
 
 def one_by_one(place, ids, runs, due_ms):
-    """Single POSTs: CONNECTIONS connections, WINDOW requests sent on each before its answers are read."""
-    host, port = place.api.host.split(":")
-    conns = [socket.create_connection((host, int(port))) for _ in range(CONNECTIONS)]
-    body = json.dumps({"run_at": due_ms})
-    head = (f"Host: {place.api.host}\r\nAuthorization: {place.api.headers['Authorization']}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}")
-    sent = 0
-    while sent < runs:
-        counts = []
-        for conn in conns[:-(-(runs - sent) // WINDOW)]:
-            n = min(WINDOW, runs - sent)
-            conn.sendall("".join(f"POST /api/v1/tasks/{ids[(sent + i) % len(ids)]}/runs HTTP/1.1\r\n{head}"
-                                 for i in range(n)).encode())
-            sent += n
-            counts.append(n)
-        for conn, n in zip(conns, counts):
-            take_answers(conn, n)
-    for conn in conns:
-        conn.close()
-
-
-def take_answers(conn, n):
-    text = b""
-    while text.count(b"HTTP/1.1 201") < n or not text.endswith(b"}"):
-        part = conn.recv(1 << 20)
-        if not part or b"HTTP/1.1 4" in text or b"HTTP/1.1 5" in text:
-            raise rows.Failed(f"a run was not created: {text[-500:]}")
-        text += part
+    """Single POSTs."""
+    with Many(place, CONNECTIONS) as many:
+        many.post([f"/tasks/{ids[i % len(ids)]}/runs" for i in range(runs)], {"run_at": due_ms})
 
 
 SCENARIOS = [
