@@ -93,7 +93,7 @@ static enum ax_status refuse_schedule(const struct ax_task_def *def, struct ax_e
 	return ax_fail(err, AX_INVALID, field, "only a task with a schedule has a %s; leave it out", field);
 }
 
-static enum ax_status check_schedule(struct ax_ctx *ctx, const struct ax_task_def *def, struct ax_err *err)
+enum ax_status ax_schedule_check(struct ax_zones *zones, const struct ax_task_def *def, struct ax_err *err)
 {
 	struct ax_schedule schedule;
 	const struct ax_tz *tz;
@@ -106,10 +106,10 @@ static enum ax_status check_schedule(struct ax_ctx *ctx, const struct ax_task_de
 		if (def->cron_expr[0] == '\0')
 			return ax_fail(err, AX_INVALID, "cron_expr",
 				"a task of type scheduled needs a schedule, or upstreams that start it");
-		status = ax_schedule_of(ctx->zones, def->cron_expr, def->dialect, def->time_zone, &schedule, &tz, err);
+		status = ax_schedule_of(zones, def->cron_expr, def->dialect, def->time_zone, &schedule, &tz, err);
 		return status == AX_OK ? check_rule(def, &schedule, err) : status;
 	}
-	if (ax_zones_find(ctx->zones, def->time_zone) == NULL)
+	if (ax_zones_find(zones, def->time_zone) == NULL)
 		return ax_fail(err, AX_INVALID, "time_zone", "the zone data has no zone '%.64s'; write an IANA name",
 			def->time_zone);
 	return refuse_schedule(def, err);
@@ -167,7 +167,7 @@ enum ax_status ax_task_check(struct ax_ctx *ctx, const struct ax_task_def *def, 
 {
 	enum ax_status status = check_name(def, err);
 	if (status == AX_OK)
-		status = check_schedule(ctx, def, err);
+		status = ax_schedule_check(ctx->zones, def, err);
 	if (status == AX_OK)
 		status = check_event(def, err);
 	if (status == AX_OK)

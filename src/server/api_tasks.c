@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/schedule_next.h"
+#include "app/task_check.h"
 #include "app/tasks.h"
 #include "base/rfc3339.h"
 #include "core/limits.h"
@@ -546,6 +547,8 @@ enum ax_status ax_post_preview(struct ax_call *c, struct ax_err *err)
 	ax_read_int(&r, "n", 1, PREVIEW_MAX, &n);
 	ax_read_int(&r, "from", 0, INT64_C(253402300799000), &from);
 	enum ax_status status = ax_read_end(&r);
+	if (status == AX_OK) /* what a task would be refused for is no preview either */
+		status = ax_schedule_check(c->server->zones, &task.def, err);
 	if (task.id == 0)
 		task.def.jitter_seconds = 0;
 	task.anchor_time = from;

@@ -237,6 +237,9 @@ def test_preview(admin, unique):
     admin.post("/api/v1/schedules/preview", {"cron_expr": "x"}).refused(400, "invalid")
     admin.post("/api/v1/schedules/preview", {"cron_expr": "0 0 31 2 *"}).refused(400, "never_fires")
     admin.post("/api/v1/schedules/preview", {}).refused(400, "invalid", "cron_expr")
+    for more, field in (({"jitter_seconds": 60}, "jitter_seconds"), ({"valid_from": 2, "valid_until": 2}, "valid_until"),
+                        ({"cron_expr": "@after 30s", "jitter_seconds": 1}, "jitter_seconds"), ({"time_zone": "No/Where"}, "time_zone")):
+        admin.post("/api/v1/schedules/preview", {"cron_expr": "* * * * *", **more}).refused(400, "invalid", field)
     task = create(admin, unique, cron_expr="@every 90s").ok(201)
     fires = admin.get(f"/api/v1/tasks/{task['id']}/next?n=2").ok()["fires"]
     assert fires[0]["time"] == task["next_trigger_time"] and fires[1]["time"] - fires[0]["time"] == 90_000
