@@ -1,6 +1,5 @@
 #include "base/json_write.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static void quote(struct ax_buf *buf, const char *s, size_t len)
@@ -87,19 +86,36 @@ void ax_json_word(struct ax_json *json, const char *key, const char *s)
 	ax_json_str(json, key, s != NULL && s[0] != '\0' ? s : NULL);
 }
 
+/* The hot messages are numbers for a good part: printf takes five times as long. */
+static void add_number(struct ax_buf *buf, int64_t n)
+{
+	char text[20]; /* the digits of 2^64 - 1 */
+	size_t at = sizeof(text);
+	uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	do
+		text[--at] = (char)('0' + left % 10);
+	while ((left /= 10) != 0);
+	if (n < 0)
+		ax_buf_addc(buf, '-');
+	ax_buf_add(buf, text + at, sizeof(text) - at);
+}
+
 void ax_json_int(struct ax_json *json, const char *key, int64_t n)
 {
 	begin(json, key);
-	ax_buf_printf(json->buf, "%" PRId64, n);
+	add_number(json->buf, n);
 }
 
 void ax_json_id(struct ax_json *json, const char *key, int64_t id)
 {
+	if (id == 0) {
+		ax_json_null(json, key);
+		return;
+	}
 	begin(json, key);
-	if (id == 0)
-		ax_buf_adds(json->buf, "null");
-	else
-		ax_buf_printf(json->buf, "\"%" PRId64 "\"", id);
+	ax_buf_addc(json->buf, '"');
+	add_number(json->buf, id);
+	ax_buf_addc(json->buf, '"');
 }
 
 void ax_json_time(struct ax_json *json, const char *key, int64_t ms)

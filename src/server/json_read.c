@@ -229,13 +229,14 @@ void ax_read_word(struct ax_read *r, const char *field, const char *const *words
 	json_t *value = ax_read_any(r, field);
 	if (value == NULL)
 		return;
-	char list[160] = "";
-	for (int i = 0; words[i] != NULL; i++) {
-		const char *word = json_is_string(value) ? json_string_value(value) : "";
+	const char *word = json_is_string(value) ? json_string_value(value) : "";
+	for (int i = 0; words[i] != NULL; i++)
 		if (strcmp(words[i], "null") == 0 ? json_is_null(value) : strcmp(words[i], word) == 0) {
 			*ret = i;
 			return;
 		}
+	char list[160] = "";
+	for (int i = 0; words[i] != NULL; i++) {
 		size_t len = strlen(list);
 		const char *quote = strcmp(words[i], "null") == 0 ? "" : "`";
 		snprintf(list + len, sizeof list - len, "%s%s%s%s", i > 0 ? ", " : "", quote, words[i], quote);
