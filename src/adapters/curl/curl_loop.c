@@ -53,7 +53,8 @@ static struct transfer *forget(struct ax_curl_loop *cl, CURL *easy)
 static void report_ends(struct ax_curl_loop *cl)
 {
 	int left;
-	for (CURLMsg *msg; (msg = curl_multi_info_read(cl->multi, &left));) {
+	/* what ends may close the loop: a worker that has said goodbye does */
+	for (CURLMsg *msg; cl->multi && (msg = curl_multi_info_read(cl->multi, &left));) {
 		if (msg->msg != CURLMSG_DONE)
 			continue;
 		CURL *easy = msg->easy_handle;
@@ -168,5 +169,6 @@ void ax_curl_loop_remove(struct ax_curl_loop *cl, CURL *easy)
 void ax_curl_loop_close(struct ax_curl_loop *cl)
 {
 	curl_multi_cleanup(cl->multi); /* closes idle connections, which ends their watches */
+	cl->multi = NULL;
 	uv_close((uv_handle_t *)&cl->timer, timer_closed);
 }
