@@ -8,7 +8,7 @@ import time
 import traceback
 from typing import Callable
 
-from ax_world import now_ms, wait_for
+from ax_world import FAKETIME, now_ms, wait_for
 from caller import Caller
 from load import Load, work
 from measure import measure_calm, measure_round, read_fires, read_lost, worst
@@ -18,6 +18,13 @@ GAP_S = (1, 4)  # between one fault's heal and the next fault
 GOES_ON_S = 90  # after a heal some run must succeed
 DRAIN_S = 240
 SETTLED_S = 42  # a server that signed for 30 s (it does so every 10) has no excuse for what is overdue
+
+
+# What a cell may need beside the programs of AX: what is said when it is not there, and whether it is.
+NEEDS = {
+    "root": ("a file system of its own needs root", lambda: os.geteuid() == 0),
+    "faketime": ("libfaketime is not installed", FAKETIME.exists),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +37,10 @@ class Cell:
     rig: dict  # how the cluster is made: arguments of Rig
     needs: tuple = ()
     short: bool = False  # part of `make test`
+
+    def missing(self):
+        """Why it cannot be run here, or None."""
+        return next((why for why, there in map(NEEDS.get, self.needs) if not there()), None)
 
 
 def pass_time(rig, seconds):

@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 
-from ax_world import AX_SERVER, AX_SERVER_NEXT, fill, now_ms, wait_for
+from ax_world import AX_SERVER, AX_SERVER_NEXT, FAKETIME, fill, now_ms, wait_for
 from cell import Cell
 from load import work
 from mariadb import Failed
@@ -37,6 +37,18 @@ def kill_server(rig, chance):
     victim.kill()
     yield chance.uniform(1, 5) if len(rig.servers) > 1 else 0
     victim.start()
+
+
+@cell("kill-at-due", "kill -9 of a server and of a worker at a full second, when everything is due; started again at once",
+      "I1-I12", {"late_s": 3, "again_s": 5})
+def kill_at_due(rig, chance):
+    server, worker, offset_ms = chance.choice(rig.servers), chance.choice(rig.workers), chance.choice([-10, 0, 10, 30, 50])
+    rig.note(f"{server.name} and {worker.name}, {offset_ms} ms after it")
+    yield (2000 - now_ms() % 1000 + offset_ms) / 1000
+    server.kill()
+    worker.kill()
+    worker.start()
+    server.start()
 
 
 @cell("kill-all-servers", "kill -9 of all servers, started again 5-15 s later", "I1-I12; missed fires are made", {"normal_s": 15})
@@ -457,3 +469,19 @@ def move_slots(rig, chance):
     yield chance.uniform(0, 2)
     rig.queue.move_slot(slot, to)
     rig.note(f"slot {slot}")
+
+
+# ---- everything
+
+
+def is_for_anything(cell):
+    """What the cluster of `anything` can be hurt by, and has recovered from before the next fault comes."""
+    return cell.rig["store"] == "mariadb" and cell.rig["queue"] == "redis" and cell.name not in ("anything", "overload") and not cell.missing()
+
+
+@cell("anything", "one cluster for the whole time, hurt by any of the faults above, drawn anew each time", "all", {},
+      CLUSTER | {"links": ("database", "queue", "worker"), "clocks": FAKETIME.exists(), "disks": os.geteuid() == 0})
+def anything(rig, chance):
+    fault = chance.choice([cell for cell in CELLS if is_for_anything(cell)])
+    rig.note(fault.name)
+    yield from fault.hurt(rig, chance)

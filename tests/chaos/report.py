@@ -1,7 +1,9 @@
 """docs/reliability-report.md: what was done to AX, and what was found."""
 
+from itertools import groupby
+
 from ax_world import ROOT
-from measure import FIGURES
+from measure import FIGURES, worst
 
 DOC = ROOT / "docs/reliability-report.md"
 MARK = "<!-- what follows is written by `make chaos` -->\n"
@@ -24,11 +26,39 @@ def aim(result, name):
     return "" if most is None else f" (≤ {most})" if result["figures"].get(name, 0) <= most else f" (MISSED {most})"
 
 
-def row(result):
+def figures_of(result):
     figures = result.get("figures", {})
-    cells = [number(figures[name]) + aim(result, name) if name in figures else "" for name in FIGURES]
+    return [number(figures[name]) + aim(result, name) if name in figures else "" for name in FIGURES]
+
+
+def row(result):
     verdict = "nothing" if not result["violations"] else f"**{len(result['violations'])}**"
-    return f"| `{result['name']}` | {len(result.get('rounds', []))} | {result.get('runs', '')} | {verdict} | {' | '.join(cells)} |"
+    return f"| `{result['name']}` | {len(result.get('rounds', []))} | {result.get('runs', '')} | {verdict} | {' | '.join(figures_of(result))} |"
+
+
+def by_fault(result, all_cells):
+    """A row for each fault of a cell that draws from several."""
+    def name(this):
+        return this["what"].split("; ")[0]
+    aims = {cell.name: cell.aims for cell in all_cells}
+    for fault, rounds in groupby(sorted(result["rounds"], key=name), name):
+        rounds = list(rounds)
+        these = {"figures": worst(rounds), "aims": aims[fault]}
+        yield f"| `{fault}` | {len(rounds)} | {' | '.join(figures_of(these))} |"
+
+
+def everything(result, all_cells):
+    """The table of a cell that draws from all others."""
+    calm = result["calm"]
+    return [
+        f"## Everything, on one cluster, at {result['rate']} fires/s", "",
+        f"{len(result['rounds'])} faults in {result['seconds'] / 60:.0f} min, {result['runs']} runs, {result['fires']} fires of schedules, {result['lost']} attempts lost;"
+        f" in the calm before, half of the fires began within {calm['p50_ms']} ms and all within {calm['max_ms']} ms.", "",
+        *table_head("| fault | times |", "|---|---:|"), *by_fault(result, all_cells), ""]
+
+
+def table_head(first, line):
+    return [f"{first} {' | '.join(name.replace('_s', ', s') for name in FIGURES)} |", line + "---:|" * len(FIGURES)]
 
 
 def write(told, all_cells):
@@ -38,8 +68,8 @@ def write(told, all_cells):
     lines = [
         f"<sub>{where['time']}, revision {where['revision']}; {where['cpus']} processors, kernel {where['kernel']}, load average before"
         f" {where['load_average']:.1f}; seed {told['seed']}, {told['rate']} fires/s, faults for {told['seconds']} s in each cell</sub>", "",
-        "| cell | faults | runs | found wrong | " + " | ".join(name.replace("_s", ", s") for name in FIGURES) + " |",
-        "|---|---:|---:|---|" + "---:|" * len(FIGURES), *map(row, cells), "",
+        *table_head("| cell | faults | runs | found wrong |", "|---|---:|---:|---|"), *map(row, cells), "",
+        *[line for r in cells if r["name"] == "anything" and "rounds" in r for line in everything(r, all_cells)],
         "## What each cell does", "", "| cell | what is done | what must hold |", "|---|---|---|",
         *[f"| `{r['name']}` | {r['does']} | {r['holds']} |" for r in cells], "",
     ]
