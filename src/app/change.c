@@ -285,7 +285,7 @@ static enum ax_status lose(
 	} else if (run->status == AX_RUN_DISPATCHED && !run->accepted && run->bounce_times < AX_BOUNCE_LIMIT) {
 		how.event = AX_EV_BOUNCE;
 		how.outcome = AX_OUTCOME_BOUNCED;
-		how.message = "no worker accepted it in time";
+		how.message = how.by_worker ? "it was given back before it began" : "no worker accepted it in time";
 	} else if (def.lost_fails || run->lost_times >= def.lost_limit) {
 		how.event = AX_EV_LOST_LAST;
 	} else {

@@ -410,6 +410,19 @@ static void test_a_bounce_counts_for_nothing(void **state)
 	says(step(&why, "attempt_bounced", 0)->text, "1 of 10 in a row");
 	assert_int_equal(step(&why, "attempt_bounced", 0)->mark, AX_WHY_INFO);
 	assert_false(has(&why, "given_out")); /* said already */
+	says(step(&why, "attempt_bounced", 0)->text, "no worker accepted it");
+}
+
+static void test_a_run_that_was_given_back(void **state)
+{
+	struct world *w = *state;
+	live(w, 46);
+	trigger(w, make_task(w, "@hourly", NULL), "");
+	struct ax_run run = claim(w);
+	assert_int_equal(result(w, "w1", &run, AX_OUTCOME_CANCELLED), AX_VERDICT_APPLIED);
+	assert_int_equal(run_row(w, run.gid).status, AX_RUN_WAITING);
+	struct ax_why why = why_run(w, run.gid);
+	says(step(&why, "attempt_bounced", 0)->text, "given back before it began");
 }
 
 static void test_a_lost_attempt_and_its_late_result(void **state)
@@ -801,6 +814,7 @@ int main(void)
 		T(test_a_paused_task_holds_its_runs),
 		T(test_failures_and_their_retries),
 		T(test_a_bounce_counts_for_nothing),
+		T(test_a_run_that_was_given_back),
 		T(test_a_lost_attempt_and_its_late_result),
 		T(test_a_late_success_that_counts),
 		T(test_the_hard_limit_and_what_came_after_it),
