@@ -192,9 +192,10 @@ static void look_done(struct ax_errand *errand)
 	struct look_errand *look = (struct look_errand *)errand;
 	struct ax_server *server = look->server;
 	server->alerter.looking = false;
-	if (look->status != AX_OK)
+	if (look->status != AX_OK && !server->alerter.failing) /* said once: it is tried again every second */
 		ax_log_text(&server->log, AX_LOG_ERROR, "alerts_not_read", "message", look->err.msg);
-	else if (errand->commit == AX_OK && !server->alerter.stopped)
+	server->alerter.failing = look->status != AX_OK;
+	if (look->status == AX_OK && errand->commit == AX_OK && !server->alerter.stopped)
 		for (int i = 0; i < look->n; i++)
 			send_message(server, &look->arena, &look->messages[i]);
 	ax_arena_done(&look->arena);

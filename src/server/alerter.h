@@ -22,6 +22,7 @@ struct ax_alerter {
 	int64_t busy[AX_ALERTS_UNDER_WAY];         /* channels that a message is on its way to */
 	int n_busy;
 	bool looking;                 /* an errand is on its way */
+	bool failing;                 /* the last one did */
 	struct ax_errand *unrecorded; /* ends of messages whose record failed */
 	bool stopped;
 	uv_timer_t last_wait; /* of the stop */

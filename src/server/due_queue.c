@@ -63,10 +63,11 @@ static void fire_done(struct ax_errand *errand)
 	struct fire_errand *f = (struct fire_errand *)errand;
 	struct ax_due_queue *q = f->q;
 	ax_feed_fired(&q->feed);
-	/* what failed shows itself again, and is late until then */
-	if (f->status != AX_OK)
+	/* what failed shows itself again, and is late until then; said once: many may fail each second */
+	if (f->status != AX_OK && !q->failing)
 		ax_log_text(&q->server->log, AX_LOG_WARN, "fire_failed", "message", f->err.msg);
-	else if (errand->commit == AX_OK)
+	q->failing = f->status != AX_OK;
+	if (f->status == AX_OK && errand->commit == AX_OK)
 		ax_feed_changed(&q->feed, f->entries, f->n_entries, ax_now_ms(&q->server->clock.port));
 	ax_arena_done(&f->arena);
 	free(f);

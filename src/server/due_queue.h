@@ -23,6 +23,7 @@ struct ax_due_queue {
 	struct ax_feed feed;
 	uv_timer_t timer;
 	char token[128];
+	bool failing; /* the store, at what was taken last */
 	bool stopped;
 };
 

@@ -236,6 +236,8 @@ def test_database_is_away_for_longer_than_a_gap(servers):
     assert s.first.wait_run(run, "SUCCESS", 60)["fence"] == 1
     s.wait_fires(2)
     assert all(memory_kib(server) < before + 32 * 1024 for server, before in zip(s.all, grown))
+    for event in ("store_does_not_answer", "tick_failed", "dispatch_failed", "alerts_not_read"):
+        assert all(len(server.events(event)) <= 2 for server in s.all), f"{event} is said each second"
     s.settle()
 
 
