@@ -11,6 +11,16 @@
 #define EACH(row, sim, type)                                                                                           \
 	for (size_t i_##row = 0; (row = ax_mem_store_at((sim)->mem, type, i_##row)) != NULL; i_##row++)
 
+/* Its start may have come with its end, in one report. */
+static bool has_begun(struct sim *sim, const struct ax_run *run)
+{
+	const struct ax_attempt *attempt;
+	EACH (attempt, sim, &ax_attempt_row)
+		if (attempt->gid == run->gid && attempt->fence == run->fence)
+			return attempt->start_time != 0;
+	return false;
+}
+
 /* A lost attempt is one that a worker had accepted, and that the server could watch for a whole lease: neither a claim
  * that nobody accepted nor the server's own absence counts against a run (I11). */
 static void check_loss(struct sim *sim, const struct ax_run *run, const struct sim_seen *seen)
@@ -19,7 +29,8 @@ static void check_loss(struct sim *sim, const struct ax_run *run, const struct s
 	bool one_step = run->rev == seen->rev + 1;
 	if (run->lost_times == seen->lost_times || !one_step)
 		return;
-	if (seen->status == AX_RUN_DISPATCHED && !seen->accepted && seen->bounce_times < AX_BOUNCE_LIMIT)
+	if (seen->status == AX_RUN_DISPATCHED && !seen->accepted && seen->bounce_times < AX_BOUNCE_LIMIT &&
+		!has_begun(sim, run))
 		sim_fail(sim, "I11 run %lld counts a claim as lost that no worker had accepted", (long long)run->gid);
 	if (strcmp(run->reason, "lost") == 0 && server->step_then == sim->wall_step &&
 		sim->now < server->up_since + AX_LEASE_MS)
