@@ -5,7 +5,7 @@ import time
 from statistics import median
 
 from axbench import rows
-from axbench.place import GROUP, Place, now_ms, wait_for
+from axbench.place import Place, now_ms
 from axbench.scenario import on_both
 from scenarios.spread import measure
 
@@ -35,23 +35,10 @@ def climb(place, first, window_s, steps=40, before=0):
                             place.noop(f"@after {PERIOD_S}s"), first=1_000_000 + tasks)
         seen.append(look(place, rate, window_s))
         rate, tasks = int(rate * GROWTH), wanted
-    if not seen[-1]["kept"]:
-        catch_up(place)
     time.sleep(1)
+    place.catch_up()
     place.stop()
     return best(place, seen)
-
-
-def catch_up(place):
-    """Waits until no fire is late: with the group paused every task makes one more run, which waits, and then rests."""
-    place.pause(GROUP, True)
-    fires = [-1]
-
-    def rests():
-        fires.append(counted(place, "ax_fires_total"))
-        time.sleep(PERIOD_S + 1)
-        return fires[-1] == fires[-2]
-    wait_for("fires that are late", rests, 600)
 
 
 def look(place, rate, window_s):

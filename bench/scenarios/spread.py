@@ -34,6 +34,7 @@ def measure(place, window_s):
     used, ended = place.cpu_s(), now_ms()
     memory = {"server_rss_mb": place.server.rss_mb(), "worker_rss_mb": place.worker.rss_mb()}
     time.sleep(1)  # what was due in the window ends
+    place.catch_up()
     place.stop()
     runs, covered = rows.fires(place, begun, ended)
     return rows.lateness(place, begun, ended) | memory | {
