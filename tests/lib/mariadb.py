@@ -212,7 +212,7 @@ def main(command):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     tls = command[0] == "--tls"
     with MariaDB(tls=tls) as db:
-        env = dict(os.environ, AX_TEST_MYSQL=db.url(), AX_TEST_TLS=str(db.folder))
+        env = dict(os.environ, AX_TEST_MYSQL=db.url(), AX_TEST_TLS=str(db.folder), AX_TEST_MYSQL_PID=str(db.process.pid))
         return subprocess.run(command[1:] if tls else command, env=env).returncode
 
 
