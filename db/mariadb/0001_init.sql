@@ -241,6 +241,8 @@ CREATE TABLE IF NOT EXISTS ax_task_log (
   -- The task of a run that stands aside: PENDING, held by the overlap rule, MISSED and not decided on.
   aside_task BIGINT GENERATED ALWAYS AS
     (IF(status = 0 OR (status = 1 AND hold = 1) OR (status = 16 AND reason = 'missed'), task_id, NULL)) STORED,
+  aside_status TINYINT GENERATED ALWAYS AS
+    (IF(status = 0 OR (status = 1 AND hold = 1) OR (status = 16 AND reason = 'missed'), status, NULL)) STORED,
   open_deadline BIGINT GENERATED ALWAYS AS (IF(status < 10 AND deadline_time > 0, deadline_time, NULL)) STORED,
   open_watch BIGINT GENERATED ALWAYS AS (IF(status < 10 AND watch_time > 0, watch_time, NULL)) STORED,
   undispatched_time BIGINT GENERATED ALWAYS AS (IF(status = 1 AND fence = 0, trigger_time, NULL)) STORED,
@@ -248,18 +250,21 @@ CREATE TABLE IF NOT EXISTS ax_task_log (
   given_group VARCHAR(128) GENERATED ALWAYS AS (IF(status IN (2, 3), group_key, NULL)) STORED,
   -- When a parent or a plain run ended; -1 = it did not.
   closed_time BIGINT GENERATED ALWAYS AS (IF(shard > 0, NULL, IF(status < 10, -1, end_time))) STORED,
+  closed_status TINYINT GENERATED ALWAYS AS (IF(shard > 0 OR status < 10, NULL, status)) STORED,
+  -- Of a shard.
+  shard_status TINYINT GENERATED ALWAYS AS (IF(parent > 0, status, NULL)) STORED,
   PRIMARY KEY (gid),
-  UNIQUE KEY ax_task_log_fire_key (task_id, kind, fire_key, shard),
+  UNIQUE KEY ax_task_log_fire_key (fire_key, task_id, kind, shard), -- keys of fires grow with time: a new one goes to the end
   KEY ax_task_log_waiting (queue, `rank`, gid),
   KEY ax_task_log_live (live_task, gid, hold),
-  KEY ax_task_log_aside (aside_task, status, gid),
+  KEY ax_task_log_aside (aside_task, aside_status, gid),
   KEY ax_task_log_deadline (open_deadline, gid, status),
   KEY ax_task_log_watch (open_watch, gid),
   KEY ax_task_log_undispatched (undispatched_time, gid),
   KEY ax_task_log_given (given_worker, gid, cancel, given_group),
-  KEY ax_task_log_closed (closed_time, gid, status),
+  KEY ax_task_log_closed (closed_time, gid, closed_status),
   KEY ax_task_log_history (task_id, shard, gid),
-  KEY ax_task_log_family (parent, gid, status),
+  KEY ax_task_log_family (parent, gid, shard_status),
   KEY ax_task_log_backfill (backfill_id, gid),
   KEY ax_task_log_batch (batch, shard, gid),
   CHECK (fence >= 0)

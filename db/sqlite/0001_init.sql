@@ -133,7 +133,7 @@ CREATE TABLE ax_task_log (
   covers_to INTEGER NOT NULL,
   covers_count INTEGER NOT NULL,
   made_up INTEGER NOT NULL,
-  UNIQUE (task_id, kind, fire_key, shard)
+  UNIQUE (fire_key, task_id, kind, shard) -- keys of fires grow with time: a new one goes to the end
 ) STRICT;
 -- Live rows are found by indexes that ended rows are not part of.
 CREATE INDEX ax_task_log_open ON ax_task_log (gid, status) WHERE status < 10;

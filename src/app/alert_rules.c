@@ -31,12 +31,14 @@ static struct ax_alert_event event_of(
 	};
 }
 
-/* Ends those open alerts of the task whose rule is in the set (bit 1 << rule). */
+/* Ends those open alerts of the task whose rule is in the set (bit 1 << rule). *ret_open: how many there were of any
+ * rule. */
 static enum ax_status end_of_task(struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, unsigned rules,
-	const char *note, int64_t now, struct ax_err *err)
+	const char *note, int64_t now, int *ret_open, struct ax_err *err)
 {
 	struct ax_alerts open;
 	enum ax_status status = tx->ops->alerts_of_task(tx, task_id, OF_A_TASK, &open, err);
+	*ret_open = status == AX_OK ? open.n : 0;
 	for (int i = 0; status == AX_OK && i < open.n; i++)
 		if (rules >> open.at[i].rule & 1)
 			status = ax_alert_end(ctx, tx, &open.at[i], note, now, err);
@@ -75,10 +77,12 @@ static enum ax_status run_succeeded(
 {
 	struct ax_alert failed;
 	const char *note = ax_sprintf(ctx->arena, "run %" PRId64 " succeeded", run->gid);
-	enum ax_status status = end_of_task(ctx, tx, run->task_id, 1U << AX_ALERT_ABSENCE, note, now, err);
-	if (status == AX_OK)
-		status = tx->ops->alert_find(
-			tx, AX_ALERT_FAILED, run->group_key, episode_of(ctx, run->task_id), true, &failed, err);
+	int open;
+	enum ax_status status = end_of_task(ctx, tx, run->task_id, 1U << AX_ALERT_ABSENCE, note, now, &open, err);
+	if (status != AX_OK || open == 0)
+		return status;
+	status = tx->ops->alert_find(
+		tx, AX_ALERT_FAILED, run->group_key, episode_of(ctx, run->task_id), true, &failed, err);
 	if (status != AX_OK)
 		return status == AX_NOT_FOUND ? AX_OK : status;
 	bool over = run->gid > failed.gid && now >= failed.seen_time + failed.bound * 1000;
@@ -119,10 +123,12 @@ enum ax_status ax_alert_missed_decided(
 	struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, int64_t now, struct ax_err *err)
 {
 	struct ax_runs undecided;
+	int open;
 	enum ax_status status = tx->ops->runs_undecided(tx, task_id, 1, &undecided, err);
 	if (status != AX_OK || undecided.n > 0)
 		return status;
-	return end_of_task(ctx, tx, task_id, 1U << AX_ALERT_MISSED, "all missed fires were decided on", now, err);
+	return end_of_task(
+		ctx, tx, task_id, 1U << AX_ALERT_MISSED, "all missed fires were decided on", now, &open, err);
 }
 
 int64_t ax_late_bound(const struct ax_task_def *def, const struct ax_group *group)
@@ -166,6 +172,7 @@ enum ax_status ax_alert_task_unreadable(struct ax_ctx *ctx, struct ax_tx *tx, co
 enum ax_status ax_alert_task_gone(
 	struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, int64_t now, struct ax_err *err)
 {
+	int open;
 	/* a group of failures may be of other tasks too */
-	return end_of_task(ctx, tx, task_id, ~(1U << AX_ALERT_FAILURE_GROUP), "the task was deleted", now, err);
+	return end_of_task(ctx, tx, task_id, ~(1U << AX_ALERT_FAILURE_GROUP), "the task was deleted", now, &open, err);
 }

@@ -4,6 +4,7 @@
 
 #include "app/birth.h"
 #include "app/change.h"
+#include "app/ids.h"
 #include "app/output.h"
 #include "app/watch.h"
 #include "core/limits.h"
@@ -211,6 +212,24 @@ static enum ax_status take_item(struct pass *pass, struct ax_tx *tx, struct ax_i
 	return take_past(pass, tx, run, item, err);
 }
 
+/* The runs that items of these kinds are about, ascending, each once. */
+static struct ax_ids list_runs(const struct ax_report *report, bool results_only, struct ax_arena *arena)
+{
+	int64_t *at = ax_alloc_array(arena, (size_t)report->n + 1, sizeof(*at));
+	int n = 0;
+	for (int i = 0; i < report->n; i++)
+		if (!results_only || report->items[i].type == AX_ITEM_RESULT)
+			at[n++] = report->items[i].gid;
+	return ax_ids_sort(at, n);
+}
+
+/* What the store can read at once. */
+static enum ax_status expect(const struct ax_report *report, struct ax_tx *tx, struct ax_err *err)
+{
+	struct ax_ids all = list_runs(report, false, tx->arena), ending = list_runs(report, true, tx->arena);
+	return tx->ops->runs_expect(tx, &all, &ending, err);
+}
+
 static enum ax_status take_report(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
@@ -219,6 +238,8 @@ static enum ax_status take_report(struct ax_tx *tx, void *arg, struct ax_err *er
 	pass->unwritten = false;
 	enum ax_status status =
 		ax_worker_seen(pass->ctx, tx, report->worker, report->incarnation, false, pass->now, &worker, err);
+	if (status == AX_OK)
+		status = expect(report, tx, err);
 	for (int i = 0; status == AX_OK && i < report->n; i++)
 		status = take_item(pass, tx, &report->items[i], err);
 	if (status == AX_OK)

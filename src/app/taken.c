@@ -1,8 +1,7 @@
 #include "app/taken.h"
 
-#include <stdlib.h>
-
 #include "app/birth.h"
+#include "app/ids.h"
 #include "app/tick.h"
 #include "base/err.h"
 #include "core/limits.h"
@@ -17,21 +16,14 @@ struct pass {
 	int n;
 };
 
-static int by_id(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-	return (left > right) - (left < right);
-}
-
 static struct ax_ids ids_of(struct ax_ctx *ctx, const struct ax_member *members, int n, enum ax_member_kind kind)
 {
 	int64_t *at = ax_alloc_array(ctx->arena, (size_t)n + 1, sizeof(*at));
-	struct ax_ids ids = { .at = at };
+	int found = 0;
 	for (int i = 0; i < n; i++)
 		if (members[i].kind == kind)
-			at[ids.n++] = members[i].id;
-	qsort(at, (size_t)ids.n, sizeof(*at), by_id);
-	return ids;
+			at[found++] = members[i].id;
+	return ax_ids_sort(at, found);
 }
 
 /* Where the member belongs; one that stands in a shard that is not its group's leaves that. */

@@ -13,11 +13,10 @@
  * once ax_store_run returned AX_OK; after AX_UNCERTAIN it happened wholly or not at all;
  *  - unique: (event_name, event_key); (group_key, fingerprint) of failure groups; the name of a channel; (rule,
  * group_key, episode) among open alerts; (group_key, task_name); (task_id, kind, fire_key, shard); gid; (gid, fence);
- * (gid, fence, seq);
- *  - unique: the name of a calendar, (name, version) of its versions; the number of a server; the name of a lease;
- * (server, seq) of notices;
+ * (gid, fence, seq); the name of a calendar, (name, version) of its versions; the number of a server; the name of a
+ * lease; (server, seq) of notices. Who finds a taken key too late to say so calls the function again, and says so;
  *  - the counters of runs given out in ax_group and ax_worker_group never go below 0 (AX_BROKEN). A store may write
- * them at the transaction's end; then a failure of the two operations comes there;
+ * them, and rows that the transaction holds, at its end; then a failure that it cannot go on after comes there;
  *  - a terminal run never changes its status or fence, whatever is asked (AX_BROKEN).
  *
  * Transactions run at once, on several connections and servers. A row read `for_update`, or by a list that says
@@ -175,8 +174,7 @@ struct ax_tx_ops {
 	 * `old_version` and `old_next` (next_trigger_time). */
 	enum ax_status (*task_update)(struct ax_tx *tx, const struct ax_task *task, int64_t old_version,
 		int64_t old_next, struct ax_err *err);
-	/* Writes only next_trigger_time, last_trigger_time, calendar_version, epoch_time, exhausted; the row must still
-	 * have `old_next`. */
+	/* Writes next_trigger_time, last_trigger_time, calendar_version, epoch_time, exhausted; `old_next` as above. */
 	enum ax_status (*task_advance)(
 		struct ax_tx *tx, const struct ax_task *task, int64_t old_next, struct ax_err *err);
 	/* Writes only what ended runs tell: the copy of the newest, absence_time, durations. */
@@ -266,8 +264,10 @@ struct ax_tx_ops {
 		struct ax_tx *tx, int64_t gid, bool for_update, struct ax_run *ret, struct ax_err *err);
 	enum ax_status (*run_find)(struct ax_tx *tx, int64_t task_id, enum ax_run_kind kind, const char *fire_key,
 		int64_t shard, struct ax_run *ret, struct ax_err *err);
-	/* Writes every column that may change after birth (port/row.c names them); the row must still have `old_rev`,
-	 * and gets old_rev + 1. */
+	/* A hint: these runs will be read to be locked, and those of `ends` will end. Both ascend. */
+	enum ax_status (*runs_expect)(
+		struct ax_tx *tx, const struct ax_ids *gids, const struct ax_ids *ends, struct ax_err *err);
+	/* Writes what may change after birth (port/row.c names it); the row must have `old_rev`, and gets the next. */
 	enum ax_status (*run_update)(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err);
 	/* Another due instant for a PENDING run: writes trigger_time, deadline_time, rank, params, must_end_time and
 	 * watch_time; the row must still be PENDING and have `old_rev`, and gets old_rev + 1. */
@@ -414,8 +414,7 @@ struct ax_tx_ops {
 		struct ax_tx *tx, const char *worker, const char *group_key, int64_t pool_size, struct ax_err *err);
 	enum ax_status (*worker_group_get)(struct ax_tx *tx, const char *worker, const char *group_key, bool for_update,
 		struct ax_worker_group *ret, struct ax_err *err);
-	/* worker NULL = all. Rows of groups that the worker no longer serves stay while something is given out there.
-	 */
+	/* worker NULL = all. Rows of groups that it no longer serves stay while something is given out there. */
 	enum ax_status (*worker_groups)(
 		struct ax_tx *tx, const char *worker, struct ax_worker_groups *ret, struct ax_err *err);
 	/* The workers of a group, by name. */

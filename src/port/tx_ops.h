@@ -15,7 +15,7 @@
 	OP(task_insert) OP(task_get) OP(task_update) OP(task_advance) OP(task_last_run) OP(tasks_absent) OP(task_delete) \
 	OP(tasks_page) OP(tasks_due) OP(tasks_by_id) OP(tasks_ahead) OP(store_born) OP(tasks_stuck) OP(tasks_listening) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
 	OP(task_version_get) OP(task_versions) OP(canary_put) OP(canary_get) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
-	OP(run_find) OP(run_update) OP(run_set_due) OP(run_renew) OP(runs_live) OP(runs_live_count) OP(runs_pending) OP(runs_held) OP(run_next_queue) OP(runs_claimable) OP(runs_overdue) OP(runs_by_gid) OP(runs_ahead) OP(runs_watched) \
+	OP(run_find) OP(runs_expect) OP(run_update) OP(run_set_due) OP(run_renew) OP(runs_live) OP(runs_live_count) OP(runs_pending) OP(runs_held) OP(run_next_queue) OP(runs_claimable) OP(runs_overdue) OP(runs_by_gid) OP(runs_ahead) OP(runs_watched) \
 	OP(runs_looked) OP(shards) OP(shard_counts) OP(runs_undispatched) OP(runs_undecided) \
 	OP(run_next_deadline) OP(runs_of_worker) OP(runs_to_stop) OP(runs_page) OP(runs_fired) OP(live_counts) OP(ended_counts) \
 	OP(ended_minute_put) OP(ended_minutes) OP(ended_minutes_cut) \
@@ -72,6 +72,7 @@
 #define AX_ARGS_run_insert(IN, OUT) IN(RUN, run)
 #define AX_ARGS_run_get(IN, OUT) IN(I64, gid) IN(BOOL, for_update) OUT(RUN, run)
 #define AX_ARGS_run_find(IN, OUT) IN(I64, task_id) IN(KIND, kind) IN(TEXT, fire_key) IN(I64, shard) OUT(RUN, run)
+#define AX_ARGS_runs_expect(IN, OUT) IN(IDS, gids) IN(IDS, ending)
 #define AX_ARGS_run_update(IN, OUT) IN(RUN, run) IN(I64, old_rev)
 #define AX_ARGS_run_set_due(IN, OUT) IN(RUN, run) IN(I64, old_rev)
 #define AX_ARGS_run_renew(IN, OUT) IN(I64, gid) IN(I64, fence) IN(I64, heartbeat_time) IN(I64, deadline_time)

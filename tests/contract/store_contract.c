@@ -2854,6 +2854,194 @@ static void test_a_swallowed_failure_ends_the_transaction(void **state)
 	check_nothing(state);
 }
 
+/* many rows at once: what a store keeps and writes together is as if it had been written at once */
+
+enum { MANY = 7 };
+
+static void insert_many(struct ax_tx *tx, struct ax_err *err)
+{
+	static const char *const names[MANY] = { "a", "b", "c", "d", "e", "f", "g" };
+	struct ax_group group = plain_group("g");
+	OK(group_insert, &group);
+	for (int i = 0; i < MANY; i++) {
+		struct ax_task task = plain_task("g", names[i]);
+		task.next_trigger_time = 100;
+		OK(task_insert, &task, &task.id);
+		struct ax_task_version v = { .task_id = task.id, .version = 1, .author = "", .def = task.def };
+		OK(task_version_insert, &v);
+	}
+	struct ax_run run = plain_run(50, 3);
+	run.fire_key = "100";
+	run.status = AX_RUN_SUCCESS;
+	OK(run_insert, &run);
+}
+
+struct firing {
+	int calls, existed;
+};
+
+/* A fire of each task; one was made before. */
+static enum ax_status fire_many(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct firing *firing = arg;
+	struct ax_tasks tasks;
+	firing->calls++;
+	firing->existed = 0;
+	OK(tasks_due, 100, 20, &tasks);
+	assert_int_equal(tasks.n, MANY);
+	for (int i = 0; i < tasks.n; i++) {
+		struct ax_task *task = &tasks.at[i];
+		struct ax_run run = plain_run(100 + i, task->id), out;
+		char key[] = "100", worker[] = "w"; /* gone when the transaction ends */
+		int64_t live, held;
+		OK(runs_live_count, task->id, 10, &live, &held);
+		assert_int_equal(live, 0);
+		run.fire_key = key;
+		run.status = AX_RUN_WAITING;
+		enum ax_status status = tx->ops->run_insert(tx, &run, err);
+		firing->existed += status == AX_EXISTS;
+		assert_true(status == AX_OK || status == AX_EXISTS);
+		if (status == AX_OK) {
+			OK(run_get, run.gid, true, &out);
+			out.worker = worker;
+			OK(run_update, &out, 0);
+			GIVES(AX_CONFLICT, run_update, &out, 0);
+		}
+		task->next_trigger_time = 200 + i;
+		GIVES(AX_CONFLICT, task_advance, task, 99);
+		OK(task_advance, task, 100);
+		key[0] = worker[0] = '-';
+	}
+	return AX_OK;
+}
+
+static enum ax_status look_at_many(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	(void)arg;
+	for (int i = 0; i < MANY; i++) {
+		struct ax_task task;
+		struct ax_run run;
+		int64_t live, held;
+		OK(task_get, i + 1, false, &task);
+		assert_int_equal(task.next_trigger_time, 200 + i);
+		OK(runs_live_count, task.id, 10, &live, &held);
+		assert_int_equal(live, i != 2);
+		GIVES(i == 2 ? AX_NOT_FOUND : AX_OK, run_get, 100 + i, false, &run);
+		if (i == 2)
+			continue;
+		assert_string_equal(run.fire_key, "100");
+		assert_string_equal(run.worker, "w");
+		assert_int_equal(run.rev, 1);
+	}
+	return AX_OK;
+}
+
+/* All of them end, each in its way. */
+static enum ax_status end_many(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	const struct ax_ids gids = { (const int64_t[]){ 50, 100, 101, 103, 104, 105, 106 }, MANY };
+	const struct ax_ids ending = { (const int64_t[]){ 100, 101, 103, 104, 105, 106 }, MANY - 1 };
+	struct ax_runs runs;
+	struct ax_run run, next = plain_run(200, 6);
+	struct ax_alerts alerts;
+	struct ax_upstreams downstreams;
+	(void)arg;
+	OK(runs_expect, &gids, &ending);
+	for (int i = 0; i < ending.n; i++) {
+		struct ax_task task;
+		struct ax_task_version v;
+		int64_t rev = i == 4 ? 4 : 1;
+		OK(run_get, ending.at[i], true, &run);
+		OK(task_version_get, run.task_id, 1, &v);
+		assert_int_equal(v.task_id, run.task_id);
+		GIVES(AX_NOT_FOUND, task_version_get, run.task_id, 2, &v);
+		if (i == 4) { /* a heartbeat that gives it back, and one too late */
+			run.status = AX_RUN_RUNNING;
+			OK(run_update, &run, 1);
+			run.rev++;
+			OK(run_renew, run.gid, run.fence, 7, 8);
+			GIVES(AX_CONFLICT, run_renew, run.gid, run.fence + 1, 7, 8);
+			OK(run_get, run.gid, true, &run);
+			assert_int_equal(run.deadline_time, 8);
+			run.status = AX_RUN_RETRYING;
+			OK(run_update, &run, 3);
+		}
+		run.status = i % 2 == 0 ? AX_RUN_SUCCESS : AX_RUN_FAILED;
+		run.end_time = 300;
+		OK(run_update, &run, rev);
+		OK(task_get, run.task_id, true, &task);
+		task.last_run_gid = run.gid;
+		task.last_run_end_time = 300;
+		OK(task_last_run, &task);
+		OK(runs_held, run.task_id, 10, &runs);
+		assert_int_equal(runs.n, 0);
+		OK(alerts_of_task, run.task_id, 10, &alerts);
+		assert_int_equal(alerts.n, 0);
+		OK(downstreams_of, run.task_id, &downstreams);
+		assert_int_equal(downstreams.n, 0);
+	}
+	/* what was not there is there when it has been made */
+	next.status = AX_RUN_WAITING;
+	next.hold = AX_HOLD_OVERLAP;
+	next.fire_key = "held";
+	OK(run_insert, &next);
+	OK(runs_held, 6, 10, &runs);
+	ASSERT_GIDS(runs, 200);
+	OK(upstream_insert, &(struct ax_upstream){ .task_id = 1, .upstream_id = 6 });
+	OK(downstreams_of, 6, &downstreams);
+	assert_int_equal(downstreams.n, 1);
+	struct ax_run_filter failed = { .statuses = UINT32_C(1) << AX_RUN_FAILED, .limit = 10, .scan_limit = 100 };
+	int64_t before;
+	OK(runs_page, &failed, &runs, &before);
+	ASSERT_GIDS(runs, 106, 104, 101);
+	OK(run_get, 106, true, &run);
+	run.status = AX_RUN_RUNNING;
+	enum ax_status status = tx->ops->run_update(tx, &run, run.rev, err);
+	assert_int_equal(status, AX_BROKEN); /* it has ended */
+	return AX_OK;
+}
+
+static enum ax_status end_many_well(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	const struct ax_ids gids = { (const int64_t[]){ 100, 101, 103, 104, 105, 106 }, MANY - 1 };
+	struct ax_run run;
+	(void)arg;
+	OK(runs_expect, &gids, &gids);
+	for (int i = 0; i < gids.n; i++) {
+		OK(run_get, gids.at[i], true, &run);
+		run.status = AX_RUN_SUCCESS;
+		run.result_msg = i == 0 ? "first" : "";
+		OK(run_update, &run, 1);
+	}
+	return AX_OK;
+}
+
+TX_TEST(look_at_ended)
+{
+	struct ax_run run;
+	int64_t counts[32];
+	OK(ended_counts, 0, INT64_MAX, counts);
+	assert_int_equal(counts[AX_RUN_SUCCESS], MANY);
+	OK(run_get, 100, false, &run);
+	assert_string_equal(run.result_msg, "first");
+	assert_int_equal(run.rev, 2);
+}
+
+static void test_many_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct firing firing = { 0 };
+	in_transaction(f, insert_many);
+	expect_end(f, AX_OK, fire_many, &firing);
+	assert_int_equal(firing.existed, 1);
+	assert_true(firing.calls <= 2);
+	expect_end(f, AX_OK, look_at_many, NULL);
+	expect_end(f, AX_BROKEN, end_many, NULL);
+	expect_end(f, AX_OK, look_at_many, NULL);
+	expect_end(f, AX_OK, end_many_well, NULL);
+	look_at_ended(state);
+}
+
 int main(int argc, char **argv)
 {
 	kind_of_store = argc == 2 ? argv[1] : "";
@@ -2942,6 +3130,7 @@ int main(int argc, char **argv)
 		TEST(test_rows_handed_out_stay),
 		TEST(test_a_failed_function_leaves_nothing),
 		TEST(test_a_function_may_run_twice),
+		TEST(test_many_at_once),
 		TEST(test_a_fault_at_any_operation_leaves_nothing),
 		TEST(test_a_swallowed_failure_ends_the_transaction),
 	};

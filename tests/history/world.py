@@ -2,6 +2,7 @@
 
 The same statements fill both databases: `seq` is the number of a row, `||` joins texts, there is no division."""
 
+IDS_STEP = 100  # AX_SQL_IDS_STEP
 LIVE = 10**12  # gids of live runs are above it
 TASKS = 200  # with the ids 1, 9, 17, …: eight runs in a row belong to one
 STEP_MS = 50  # between two runs
@@ -97,6 +98,12 @@ def present(store):
     store.insert("ax_canary", 1, 20, task_id="1 + seq * 8")
 
 
+def ids(some):
+    """As a statement of many ids takes them: the last one repeatedly."""
+    some = list(some)
+    return some + [some[-1]] * (IDS_STEP - len(some))
+
+
 def arguments(row, runs):
     """Arguments for every statement, when `runs` have ended; NAME_LOCK takes those of NAME. row(table, column=value, …)
     are those of a row."""
@@ -112,9 +119,10 @@ def arguments(row, runs):
         "TASK_LAST_RUN": row("ax_task", **some_task), "TASKS_ABSENT": [10**6, 0, 20], "TASK_DELETE": [9],
         "TASK_EXISTS": [9], "TASKS_PAGE": [100, 20], "TASKS_NAMED": ["g2", "t2", 0], "TASKS_OF_CALENDAR": ["c1", 0, 20],
         "TASKS_BEHIND": ["c1", 3, 20], "TASKS_DUE": [1100, 20],
-        "TASKS_BY_ID": [1 + 8 * i for i in range(20)], "TASKS_AHEAD": [1010, 0, 1100, 20], "TASKS_STUCK": [20], "TASKS_LISTENING": ["e1", 20],
+        "TASKS_BY_ID": ids(1 + 8 * i for i in range(20)), "TASKS_EXPECTED": ids(1 + 8 * i for i in range(20)),
+        "TASKS_LIVE": ids(1 + 8 * i for i in range(20)), "TASKS_BESIDE": ids(1 + 8 * i for i in range(20)), "TASKS_AHEAD": [1010, 0, 1100, 20], "TASKS_STUCK": [20], "TASKS_LISTENING": ["e1", 20],
         "TASK_COUNTS": [], "TASK_NEXT_DUE": [], "STORE_BORN": [], "VERSION_INSERT": row("ax_task_version", task_id=9, version=2),
-        "VERSION_GET": [9, 1], "VERSIONS": [9, 5, 20], "CANARY_PUT": row("ax_canary", task_id=9), "CANARY_GET": [9],
+        "VERSION_GET": [9, 1], "VERSIONS_NOW": ids(1 + 8 * i for i in range(20)), "VERSIONS": [9, 5, 20], "CANARY_PUT": row("ax_canary", task_id=9), "CANARY_GET": [9],
         "EPOCH_INSERT": row("ax_schedule_epoch", id=None), "EPOCHS": [20, 20], "EPOCHS_OF_TASK": [0, 20, 9],
         # runs
         "RUN_INSERT": row("ax_task_log", **new_run), "RUN_GET": [runs // 2],
@@ -124,7 +132,8 @@ def arguments(row, runs):
         "RUNS_HELD": [1, 20], "RUN_NEXT_QUEUE": ["g1", "", 0, ""], "RUNS_CLAIMABLE": queue + [-2**63, 0, 20],
         "RUNS_UNDISPATCHED": [5000, 0, 0, 20], "RUNS_UNDECIDED": [41, 20], "RUNS_LOOKED": [1, 20],
         "SHARDS": [parent, 0, 20], "SHARDS_LIVE": [parent, 0, 20], "RUNS_OVERDUE": [100, 100, 20], "RUNS_WATCHED": [100, 20],
-        "RUNS_BY_GID": [LIVE + i for i in range(1, 21)], "RUNS_AHEAD": [1, 0, 1000, 20],
+        "RUNS_BY_GID": ids(LIVE + i for i in range(1, 21)), "RUNS_EXPECTED": ids(LIVE + i for i in range(1, 21)),
+        "TASKS_OF_RUNS": ids(LIVE + i for i in range(1, 21)), "RUNS_AHEAD": [1, 0, 1000, 20],
         "RUN_NEXT_DEADLINE": [], "RUNS_OF_WORKER": ["w2", 20], "RUNS_TO_STOP": ["w3", 20], "PAGE_ANY": [top, 0, 20],
         "PAGE_ALL": [LIVE, 0, 20], "PAGE_OF_PARENT": [top, parent, 20], "PAGE_LIVE": [top, 0, 20],
         "PAGE_OF_TASK": [LIVE, 41, 20], "PAGE_LIVE_OF_TASK": [top, 41, 20], "PAGE_OF_BACKFILL": [LIVE, 5001, 20], "PAGE_OF_BATCH": [LIVE, 40 * STEP_MS, 20],

@@ -25,6 +25,12 @@ struct ax_mariadb {
 	_Atomic int64_t undone[AX_MARIADB_UNDONE_MAX];
 };
 
+/* What many inputs of a statement are laid out in. */
+struct ax_mariadb_room {
+	void *at;
+	size_t size;
+};
+
 struct ax_mariadb_conn {
 	struct ax_sql_conn sql;
 	struct ax_store reader_port;
@@ -32,6 +38,8 @@ struct ax_mariadb_conn {
 	MYSQL *mysql;                                /* NULL while there is none */
 	struct ax_sql_cursor *cursors[AX_SQL_COUNT]; /* prepared when first used */
 	int64_t changes, last_id;
+	struct ax_mariadb_room bulk_room;
+	bool bulk;      /* a statement takes many inputs at once */
 	bool snapshots; /* the isolation is that of readers */
 	/* of this transaction */
 	bool lost;         /* the connection broke, or nobody knows what it is worth */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adapters/mariadb/conn.h"
+#include "adapters/sql/kept.h"
 #include "base/err.h"
 
 /* A function, because addresses of row types in other libraries are no constants everywhere. */
@@ -18,7 +19,10 @@ const struct ax_sql_text *ax_mariadb_texts(void)
 	return texts;
 }
 
-enum { TEXT_BYTES = 64 }; /* room for a text at first; it grows to the longest that came */
+enum {
+	TEXT_BYTES = 64,        /* room for a text at first; it grows to the longest that came */
+	PACKET_BYTES = 1 << 20, /* of many inputs at once; a row is much smaller than max_allowed_packet without it */
+};
 
 struct cell {
 	int64_t number;
@@ -202,6 +206,18 @@ static void bind_arg(MYSQL_BIND *bind, int64_t *value, const struct ax_sql_arg *
 		bind->buffer_type = MYSQL_TYPE_NULL;
 }
 
+static void bind_place(const struct ax_sql_cursor *cursor, int place, MYSQL_BIND *bind, int64_t *value,
+	const struct ax_sql_input *input)
+{
+	int number = cursor->numbers[place], fields = input->row == NULL ? 0 : cursor->row->n;
+	if (number == 0 && input->gives_id)
+		bind->buffer_type = MYSQL_TYPE_NULL;
+	else if (number < fields)
+		bind_field(bind, value, &cursor->row->fields[number], input->row);
+	else
+		bind_arg(bind, value, &input->args[number - fields]);
+}
+
 static void bind(struct ax_sql_cursor *cursor, const struct ax_sql_input *input)
 {
 	int fields = input->row == NULL ? 0 : cursor->row->n, args = 0;
@@ -209,14 +225,8 @@ static void bind(struct ax_sql_cursor *cursor, const struct ax_sql_input *input)
 		args++;
 	memset(cursor->in, 0, (size_t)cursor->places * sizeof(*cursor->in));
 	for (int i = 0; i < cursor->places; i++) {
-		int number = cursor->numbers[i];
-		AX_ASSERT(number >= 0 && number < fields + args);
-		if (number == 0 && input->gives_id)
-			cursor->in[i].buffer_type = MYSQL_TYPE_NULL;
-		else if (number < fields)
-			bind_field(&cursor->in[i], &cursor->values[i], &cursor->row->fields[number], input->row);
-		else
-			bind_arg(&cursor->in[i], &cursor->values[i], &input->args[number - fields]);
+		AX_ASSERT(cursor->numbers[i] >= 0 && cursor->numbers[i] < fields + args);
+		bind_place(cursor, i, &cursor->in[i], &cursor->values[i], input);
 	}
 }
 
@@ -249,6 +259,103 @@ static enum ax_status execute(struct ax_mariadb_conn *conn, struct ax_sql_cursor
 	conn->last_id = (int64_t)mysql_stmt_insert_id(cursor->stmt);
 	return AX_OK;
 }
+
+/* many inputs at once */
+
+/* Kept for the next time. */
+static void *take_room(struct ax_mariadb_room *room, size_t size)
+{
+	if (room->size < size) {
+		free(room->at);
+		room->at = ax_malloc(size);
+		room->size = size;
+	}
+	return room->at;
+}
+
+static size_t bytes_of(const struct ax_sql_cursor *cursor, const struct ax_sql_input *input)
+{
+	size_t bytes = (size_t)cursor->places * sizeof(int64_t);
+	for (int i = 0; input->row != NULL && i < cursor->row->n; i++)
+		if (ax_field_has_text(&cursor->row->fields[i]))
+			bytes += ax_field_len(&cursor->row->fields[i], input->row);
+	return bytes;
+}
+
+/* As many as fit into one packet well. */
+static int count_packet(const struct ax_sql_cursor *cursor, const struct ax_sql_input *inputs, int n)
+{
+	size_t bytes = 0;
+	int count = 0;
+	while (count < n && (count == 0 || bytes < PACKET_BYTES))
+		bytes += bytes_of(cursor, &inputs[count++]);
+	return count;
+}
+
+/* One place of the statement, for all inputs: a column of values, or of texts with their lengths. */
+static void bind_column(
+	struct ax_sql_cursor *cursor, int place, const struct ax_sql_input *inputs, int n, int64_t *values)
+{
+	MYSQL_BIND *bind = &cursor->in[place];
+	const char **texts = (const char **)(void *)values;
+	unsigned long *lens = (unsigned long *)(void *)(values + n);
+	MYSQL_BIND one;
+	for (int i = 0; i < n; i++) {
+		memset(&one, 0, sizeof(one));
+		bind_place(cursor, place, &one, &values[i], &inputs[i]);
+		if (one.buffer_type != MYSQL_TYPE_LONGLONG) {
+			texts[i] = one.buffer;
+			lens[i] = one.buffer_length;
+		}
+	}
+	bind->buffer_type = one.buffer_type;
+	bind->buffer = values;
+	bind->length = one.buffer_type == MYSQL_TYPE_LONGLONG ? NULL : lens;
+}
+
+static enum ax_status execute_bulk(struct ax_mariadb_conn *conn, struct ax_sql_cursor *cursor,
+	const struct ax_sql_input *inputs, int n, struct ax_err *err)
+{
+	static const unsigned one = 0;
+	unsigned rows = (unsigned)n;
+	size_t column = 2 * (size_t)n;
+	int64_t *values = take_room(&conn->bulk_room, (size_t)cursor->places * column * sizeof(*values));
+	memset(cursor->in, 0, (size_t)cursor->places * sizeof(*cursor->in));
+	for (int i = 0; i < cursor->places; i++)
+		bind_column(cursor, i, inputs, n, values + (size_t)i * column);
+	enum ax_status status = AX_OK;
+	if (mysql_stmt_attr_set(cursor->stmt, STMT_ATTR_ARRAY_SIZE, &rows) != 0 ||
+		mysql_stmt_bind_param(cursor->stmt, cursor->in) != 0)
+		status = fail(conn, cursor, err);
+	if (status == AX_OK)
+		status = execute(conn, cursor, err);
+	mysql_stmt_attr_set(cursor->stmt, STMT_ATTR_ARRAY_SIZE, &one);
+	return status;
+}
+
+/* MariaDB takes an array for each parameter; MySQL does not, and gets statement after statement. */
+static enum ax_status many(struct ax_sql_conn *sql, enum ax_sql_id id, const struct ax_sql_input *inputs, int n,
+	int64_t *ret_changes, struct ax_err *err)
+{
+	struct ax_mariadb_conn *conn = conn_of(sql);
+	enum ax_status status = conn->cursors[id] == NULL ? prepare(conn, id, err) : AX_OK;
+	*ret_changes = 0;
+	for (int count; status == AX_OK && n > 0; inputs += count, n -= count) {
+		count = conn->bulk ? count_packet(conn->cursors[id], inputs, n) : 1;
+		if (count > 1) {
+			status = execute_bulk(conn, conn->cursors[id], inputs, count, err);
+		} else {
+			struct ax_sql_cursor *cursor;
+			status = begin(sql, id, inputs, &cursor, err);
+			if (status == AX_OK)
+				status = execute(conn, cursor, err);
+		}
+		*ret_changes += conn->changes;
+	}
+	return status;
+}
+
+/* results */
 
 static bool bind_cells(struct ax_sql_cursor *cursor)
 {
@@ -343,7 +450,9 @@ static int64_t last_id(struct ax_sql_conn *sql)
 
 void ax_mariadb_use_driver(struct ax_mariadb_conn *conn)
 {
-	static const struct ax_sql_driver driver = { begin, next, read_row, number, end, changes, last_id };
+	static const struct ax_sql_driver driver = { begin, next, read_row, number, end, changes, last_id, many,
+		.far = true };
 	conn->sql.driver = &driver;
 	conn->sql.texts = ax_mariadb_texts();
+	ax_sql_kept_prepare(&conn->sql);
 }

@@ -114,6 +114,13 @@ enum ax_status ax_mariadb_session(const struct ax_mariadb *db, unsigned answer_s
 	return AX_OK;
 }
 
+static bool takes_arrays(MYSQL *mysql)
+{
+	unsigned long extended = 0;
+	return mariadb_get_infov(mysql, MARIADB_CONNECTION_EXTENDED_SERVER_CAPABILITIES, &extended) == 0 &&
+		(extended & (MARIADB_CLIENT_STMT_BULK_OPERATIONS >> 32)) != 0;
+}
+
 enum ax_status ax_mariadb_revive(struct ax_mariadb_conn *conn, struct ax_err *err)
 {
 	MYSQL *mysql;
@@ -125,6 +132,7 @@ enum ax_status ax_mariadb_revive(struct ax_mariadb_conn *conn, struct ax_err *er
 	if (!ax_mariadb_do(mysql, "SET SESSION autocommit = 0"))
 		return give_up(conn->db, mysql, err);
 	conn->mysql = mysql;
+	conn->bulk = takes_arrays(mysql);
 	conn->snapshots = false;
 	return AX_OK;
 }
@@ -156,5 +164,6 @@ void ax_mariadb_disconnect(struct ax_mariadb_conn *conn)
 	if (conn == NULL)
 		return;
 	ax_mariadb_drop(conn);
+	free(conn->bulk_room.at);
 	free(conn);
 }

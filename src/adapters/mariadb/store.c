@@ -108,7 +108,14 @@ static enum ax_status try_once(
 	conn->lost = conn->again = false;
 	enum ax_status status = begin(conn, reader, err);
 	if (status == AX_OK) {
+		conn->sql.direct = false;
 		status = ax_sql_call(&conn->sql, arena, fn, arg, err);
+		if (conn->sql.collided && !conn->lost) {
+			roll_back(conn);
+			conn->sql.direct = true;
+			if (!conn->lost)
+				status = ax_sql_call(&conn->sql, arena, fn, arg, err);
+		}
 		if (status == AX_OK && !reader)
 			status = commit(conn, err);
 		else

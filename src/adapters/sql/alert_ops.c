@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "adapters/sql/kept.h"
 #include "adapters/sql/sql.h"
 #include "base/err.h"
 #include "port/filter.h"
@@ -85,7 +86,12 @@ enum ax_status ax_sql_alerts_open(struct ax_tx *tx, enum ax_alert_rule rule, int
 enum ax_status ax_sql_alerts_of_task(
 	struct ax_tx *tx, int64_t task_id, int limit, struct ax_alerts *ret_alerts, struct ax_err *err)
 {
-	return list_alerts(tx, AX_SQL_ALERTS_OF_TASK, ARGS(NUM(task_id), LIM(limit)), ret_alerts, err);
+	bool none;
+	*ret_alerts = (struct ax_alerts){ 0 };
+	enum ax_status status = ax_sql_has_none(tx, task_id, AX_SQL_HAS_ALERT, &none, err);
+	return status == AX_OK && !none
+		? list_alerts(tx, AX_SQL_ALERTS_OF_TASK, ARGS(NUM(task_id), LIM(limit)), ret_alerts, err)
+		: status;
 }
 
 enum ax_status ax_sql_alerts_untold(

@@ -1,5 +1,6 @@
 /* The operations on chains. */
 
+#include "adapters/sql/kept.h"
 #include "adapters/sql/sql.h"
 
 enum ax_status ax_sql_upstream_insert(struct ax_tx *tx, const struct ax_upstream *row, struct ax_err *err)
@@ -28,7 +29,10 @@ enum ax_status ax_sql_upstreams_of(struct ax_tx *tx, int64_t task_id, struct ax_
 enum ax_status ax_sql_downstreams_of(
 	struct ax_tx *tx, int64_t upstream_id, struct ax_upstreams *ret_rows, struct ax_err *err)
 {
-	return list(tx, AX_SQL_DOWNSTREAMS_OF, upstream_id, ret_rows, err);
+	bool none;
+	*ret_rows = (struct ax_upstreams){ 0 };
+	enum ax_status status = ax_sql_has_none(tx, upstream_id, AX_SQL_HAS_DOWN, &none, err);
+	return status == AX_OK && !none ? list(tx, AX_SQL_DOWNSTREAMS_OF, upstream_id, ret_rows, err) : status;
 }
 
 enum ax_status ax_sql_run_upstream_put(struct ax_tx *tx, const struct ax_run_upstream *row, struct ax_err *err)

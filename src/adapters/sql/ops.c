@@ -1,9 +1,11 @@
 /* The operations: each is one statement, and what its result means. */
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "adapters/sql/counts.h"
+#include "adapters/sql/kept.h"
 #include "adapters/sql/sql.h"
 #include "base/err.h"
 #include "port/filter.h"
@@ -18,7 +20,16 @@ enum ax_status ax_sql_task_insert(struct ax_tx *tx, const struct ax_task *task, 
 enum ax_status ax_sql_task_get(
 	struct ax_tx *tx, int64_t id, bool for_update, struct ax_task *ret_task, struct ax_err *err)
 {
-	return ax_sql_get(tx, for_update ? AX_SQL_TASK_GET_LOCK : AX_SQL_TASK_GET, ARGS(NUM(id)), ret_task, err);
+	const struct ax_task *kept = ax_sql_kept_task(tx, id);
+	if (kept != NULL) {
+		*ret_task = *kept;
+		return AX_OK;
+	}
+	enum ax_status status =
+		ax_sql_get(tx, for_update ? AX_SQL_TASK_GET_LOCK : AX_SQL_TASK_GET, ARGS(NUM(id)), ret_task, err);
+	if (status == AX_OK && for_update)
+		ax_sql_keep_task(tx, ret_task);
+	return status;
 }
 
 enum ax_status ax_sql_task_update(
@@ -30,12 +41,17 @@ enum ax_status ax_sql_task_update(
 
 enum ax_status ax_sql_task_advance(struct ax_tx *tx, const struct ax_task *task, int64_t old_next, struct ax_err *err)
 {
+	enum ax_status status = ax_sql_kept_advance(tx, task, old_next, err);
+	if (status != AX_NOT_FOUND)
+		return status;
 	return ax_sql_change(
 		tx, AX_SQL_TASK_ADVANCE, task, ARGS(NUM(old_next)), AX_SQL_TASK_EXISTS, ARGS(NUM(task->id)), err);
 }
 
 enum ax_status ax_sql_task_last_run(struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
 {
+	if (ax_sql_kept_last_run(tx, task) == AX_OK)
+		return AX_OK;
 	return ax_sql_change_any(tx, AX_SQL_TASK_LAST_RUN, task, NONE, err);
 }
 
@@ -61,6 +77,13 @@ enum ax_status ax_sql_canary_put(struct ax_tx *tx, const struct ax_canary *canar
 enum ax_status ax_sql_canary_get(struct ax_tx *tx, int64_t task_id, struct ax_canary *ret_canary, struct ax_err *err)
 {
 	return ax_sql_get(tx, AX_SQL_CANARY_GET, ARGS(NUM(task_id)), ret_canary, err);
+}
+
+/* Of a list of rows that are locked. */
+static void keep_tasks(struct ax_tx *tx, const struct ax_rows *rows)
+{
+	for (int i = 0; i < rows->n; i++)
+		ax_sql_keep_task(tx, &((const struct ax_task *)rows->at)[i]);
 }
 
 static enum ax_status begin_tasks(struct ax_sql_conn *conn, const struct ax_task_filter *f,
@@ -98,6 +121,8 @@ enum ax_status ax_sql_tasks_due(
 {
 	struct ax_rows rows;
 	enum ax_status status = ax_sql_list(tx, AX_SQL_TASKS_DUE, ARGS(NUM(until), LIM(limit)), &rows, err);
+	if (status == AX_OK)
+		keep_tasks(tx, &rows);
 	return AX_SQL_GIVE(status, rows, ret_tasks);
 }
 
@@ -106,21 +131,22 @@ enum ax_status ax_sql_store_born(struct ax_tx *tx, int64_t *ret_time, struct ax_
 	return ax_sql_numbers(tx, AX_SQL_STORE_BORN, NONE, ret_time, 1, err);
 }
 
-/* As many ids as one statement names: the last one repeatedly when there are fewer. */
-enum { IDS_STEP = 20 };
+static int by_id(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+	return (left > right) - (left < right);
+}
 
 static enum ax_status list_by_ids(
 	struct ax_tx *tx, enum ax_sql_id id, const struct ax_ids *ids, struct ax_rows *ret, struct ax_err *err)
 {
 	const struct ax_row_type *type = ax_sql_conn_of(tx)->texts[id].row;
-	struct ax_sql_arg args[IDS_STEP + 1];
 	struct ax_rows all = { 0 };
 	enum ax_status status = AX_OK;
-	for (int from = 0; status == AX_OK && from < ids->n; from += IDS_STEP) {
+	for (int from = 0; status == AX_OK && from < ids->n; from += AX_SQL_IDS_STEP) {
+		struct ax_sql_arg args[AX_SQL_IDS_STEP + 1];
 		struct ax_rows some;
-		for (int i = 0; i < IDS_STEP; i++)
-			args[i] = (struct ax_sql_arg)NUM(ids->at[AX_MIN(from + i, ids->n - 1)]);
-		args[IDS_STEP] = (struct ax_sql_arg){ .kind = AX_SQL_END };
+		ax_sql_ids_args(ids->at + from, ids->n - from, args);
 		status = ax_sql_list(tx, id, args, &some, err);
 		for (int i = 0; status == AX_OK && i < some.n; i++)
 			memcpy(ax_rows_add(&all, tx->arena, type), (char *)some.at + (size_t)i * type->size,
@@ -130,11 +156,37 @@ static enum ax_status list_by_ids(
 	return status;
 }
 
+/* Ascending, each once. */
+static enum ax_status tasks_of_runs(struct ax_tx *tx, const struct ax_ids *gids, struct ax_ids *ret, struct ax_err *err)
+{
+	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
+	int64_t *ids = ax_alloc_array(tx->arena, (size_t)gids->n, sizeof(*ids));
+	struct ax_sql_cursor *cursor;
+	bool found = false;
+	int n = 0;
+	enum ax_status status = AX_OK;
+	for (int from = 0; status == AX_OK && from < gids->n; from += AX_SQL_IDS_STEP) {
+		struct ax_sql_arg args[AX_SQL_IDS_STEP + 1];
+		ax_sql_ids_args(gids->at + from, gids->n - from, args);
+		status = ax_sql_begin(conn, AX_SQL_TASKS_OF_RUNS, args, &cursor, err);
+		while (status == AX_OK && (status = ax_sql_next(conn, cursor, &found, err)) == AX_OK && found)
+			ids[n++] = conn->driver->number(cursor, 0);
+	}
+	qsort(ids, (size_t)n, sizeof(*ids), by_id);
+	ret->at = ids;
+	for (int i = 0; i < n; i++)
+		if (ret->n == 0 || ids[i] != ids[ret->n - 1])
+			ids[ret->n++] = ids[i];
+	return status;
+}
+
 enum ax_status ax_sql_tasks_by_id(
 	struct ax_tx *tx, const struct ax_ids *ids, struct ax_tasks *ret_tasks, struct ax_err *err)
 {
 	struct ax_rows rows;
 	enum ax_status status = list_by_ids(tx, AX_SQL_TASKS_BY_ID, ids, &rows, err);
+	if (status == AX_OK)
+		keep_tasks(tx, &rows);
 	return AX_SQL_GIVE(status, rows, ret_tasks);
 }
 
@@ -181,7 +233,14 @@ enum ax_status ax_sql_task_version_insert(struct ax_tx *tx, const struct ax_task
 enum ax_status ax_sql_task_version_get(
 	struct ax_tx *tx, int64_t task_id, int64_t version, struct ax_task_version *ret_v, struct ax_err *err)
 {
-	return ax_sql_get(tx, AX_SQL_VERSION_GET, ARGS(NUM(task_id), NUM(version)), ret_v, err);
+	const struct ax_task_version *kept;
+	enum ax_status status = ax_sql_kept_version(tx, task_id, version, &kept, err);
+	if (status != AX_OK)
+		return status;
+	if (kept == NULL)
+		return ax_sql_get(tx, AX_SQL_VERSION_GET, ARGS(NUM(task_id), NUM(version)), ret_v, err);
+	*ret_v = *kept;
+	return AX_OK;
 }
 
 enum ax_status ax_sql_task_versions(struct ax_tx *tx, int64_t task_id, int64_t before_version, int limit,
@@ -216,13 +275,29 @@ enum ax_status ax_sql_epochs(struct ax_tx *tx, int64_t task_id, int64_t after_id
 
 enum ax_status ax_sql_run_insert(struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
 {
-	return ax_sql_exec(tx, AX_SQL_RUN_INSERT, run, NONE, err);
+	if (ax_sql_kept_insert(tx, run) == AX_OK)
+		return AX_OK;
+	enum ax_status status = ax_sql_let_go_run(tx, run->gid, err);
+	if (status == AX_OK)
+		status = ax_sql_exec(tx, AX_SQL_RUN_INSERT, run, NONE, err);
+	if (status == AX_OK)
+		ax_sql_note_facts(tx, run);
+	return status;
 }
 
 enum ax_status ax_sql_run_get(
 	struct ax_tx *tx, int64_t gid, bool for_update, struct ax_run *ret_run, struct ax_err *err)
 {
-	return ax_sql_get(tx, for_update ? AX_SQL_RUN_GET_LOCK : AX_SQL_RUN_GET, ARGS(NUM(gid)), ret_run, err);
+	const struct ax_run *kept = ax_sql_kept_run(tx, gid);
+	if (kept != NULL) {
+		*ret_run = *kept;
+		return AX_OK;
+	}
+	enum ax_status status =
+		ax_sql_get(tx, for_update ? AX_SQL_RUN_GET_LOCK : AX_SQL_RUN_GET, ARGS(NUM(gid)), ret_run, err);
+	if (status == AX_OK && for_update)
+		ax_sql_keep_run(tx, ret_run);
+	return status;
 }
 
 enum ax_status ax_sql_run_find(struct ax_tx *tx, int64_t task_id, enum ax_run_kind kind, const char *fire_key,
@@ -233,14 +308,25 @@ enum ax_status ax_sql_run_find(struct ax_tx *tx, int64_t task_id, enum ax_run_ki
 
 enum ax_status ax_sql_run_update(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err)
 {
+	enum ax_status status = ax_sql_kept_update(tx, run, old_rev, err);
+	if (status == AX_NOT_FOUND)
+		status = ax_sql_let_go_run(tx, run->gid, err);
+	else
+		return status;
+	if (status != AX_OK)
+		return status;
 	struct ax_run row = *run;
 	row.rev = old_rev + 1;
+	ax_sql_note_facts(tx, run);
 	return ax_sql_change(
 		tx, AX_SQL_RUN_UPDATE, &row, ARGS(NUM(old_rev)), AX_SQL_RUN_EXISTS, ARGS(NUM(run->gid)), err);
 }
 
 enum ax_status ax_sql_run_set_due(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err)
 {
+	enum ax_status status = ax_sql_let_go_run(tx, run->gid, err);
+	if (status != AX_OK)
+		return status;
 	return ax_sql_change(
 		tx, AX_SQL_RUN_SET_DUE, run, ARGS(NUM(old_rev)), AX_SQL_RUN_EXISTS, ARGS(NUM(run->gid)), err);
 }
@@ -248,6 +334,9 @@ enum ax_status ax_sql_run_set_due(struct ax_tx *tx, const struct ax_run *run, in
 enum ax_status ax_sql_run_renew(
 	struct ax_tx *tx, int64_t gid, int64_t fence, int64_t heartbeat_time, int64_t deadline_time, struct ax_err *err)
 {
+	enum ax_status status = ax_sql_kept_renew(tx, gid, fence, heartbeat_time, deadline_time, err);
+	if (status != AX_NOT_FOUND)
+		return status;
 	return ax_sql_change(tx, AX_SQL_RUN_RENEW, NULL,
 		ARGS(NUM(gid), NUM(fence), NUM(heartbeat_time), NUM(deadline_time)), AX_SQL_RUN_EXISTS, ARGS(NUM(gid)),
 		err);
@@ -261,6 +350,16 @@ static enum ax_status list_runs(
 	return AX_SQL_GIVE(status, rows, ret);
 }
 
+/* … that are locked. */
+static enum ax_status take_runs(
+	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args, struct ax_runs *ret, struct ax_err *err)
+{
+	enum ax_status status = list_runs(tx, id, args, ret, err);
+	for (int i = 0; status == AX_OK && i < ret->n; i++)
+		ax_sql_keep_run(tx, &ret->at[i]);
+	return status;
+}
+
 enum ax_status ax_sql_runs_live(
 	struct ax_tx *tx, int64_t task_id, bool for_update, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
@@ -271,9 +370,13 @@ enum ax_status ax_sql_runs_live(
 enum ax_status ax_sql_runs_live_count(
 	struct ax_tx *tx, int64_t task_id, int limit, int64_t *ret_live, int64_t *ret_held, struct ax_err *err)
 {
-	int64_t counts[2];
-	enum ax_status status =
-		ax_sql_numbers(tx, AX_SQL_RUNS_LIVE_COUNT, ARGS(NUM(task_id), LIM(limit)), counts, 2, err);
+	int64_t counts[2] = { 0, 0 };
+	bool none;
+	enum ax_status status = ax_sql_has_none(tx, task_id, AX_SQL_HAS_LIVE, &none, err);
+	if (status == AX_OK && !none)
+		status = ax_sql_kept_tell(tx, task_id, AX_SQL_HAS_LIVE, err);
+	if (status == AX_OK && !none)
+		status = ax_sql_numbers(tx, AX_SQL_RUNS_LIVE_COUNT, ARGS(NUM(task_id), LIM(limit)), counts, 2, err);
 	if (status == AX_OK) {
 		*ret_live = counts[0];
 		*ret_held = counts[1];
@@ -290,7 +393,14 @@ enum ax_status ax_sql_runs_pending(
 enum ax_status ax_sql_runs_held(
 	struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
-	return list_runs(tx, AX_SQL_RUNS_HELD, ARGS(NUM(task_id), LIM(limit)), ret_runs, err);
+	bool none;
+	*ret_runs = (struct ax_runs){ 0 };
+	enum ax_status status = ax_sql_has_none(tx, task_id, AX_SQL_HAS_HELD, &none, err);
+	if (status != AX_OK || none)
+		return status;
+	status = ax_sql_kept_tell(tx, task_id, AX_SQL_HAS_HELD, err);
+	return status == AX_OK ? take_runs(tx, AX_SQL_RUNS_HELD, ARGS(NUM(task_id), LIM(limit)), ret_runs, err)
+			       : status;
 }
 
 enum ax_status ax_sql_run_next_queue(struct ax_tx *tx, const char *group_key, const char *executor_key,
@@ -304,7 +414,7 @@ enum ax_status ax_sql_runs_claimable(struct ax_tx *tx, const char *group_key, co
 	enum ax_run_lane lane, const char *demand, int64_t after_rank, int64_t after_gid, int limit,
 	struct ax_runs *ret_runs, struct ax_err *err)
 {
-	return list_runs(tx, AX_SQL_RUNS_CLAIMABLE,
+	return take_runs(tx, AX_SQL_RUNS_CLAIMABLE,
 		ARGS(TXT(group_key), TXT(executor_key), NUM(lane), TXT(demand), NUM(after_rank), NUM(after_gid),
 			LIM(limit)),
 		ret_runs, err);
@@ -342,7 +452,7 @@ enum ax_status ax_sql_shards(struct ax_tx *tx, int64_t parent, bool live, bool f
 enum ax_status ax_sql_runs_overdue(
 	struct ax_tx *tx, int64_t until, int64_t waiting_until, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
-	return list_runs(tx, AX_SQL_RUNS_OVERDUE, ARGS(NUM(until), NUM(waiting_until), LIM(limit)), ret_runs, err);
+	return take_runs(tx, AX_SQL_RUNS_OVERDUE, ARGS(NUM(until), NUM(waiting_until), LIM(limit)), ret_runs, err);
 }
 
 enum ax_status ax_sql_runs_by_gid(
@@ -350,7 +460,30 @@ enum ax_status ax_sql_runs_by_gid(
 {
 	struct ax_rows rows;
 	enum ax_status status = list_by_ids(tx, AX_SQL_RUNS_BY_GID, gids, &rows, err);
+	for (int i = 0; status == AX_OK && i < rows.n; i++)
+		ax_sql_keep_run(tx, &((struct ax_run *)rows.at)[i]);
 	return AX_SQL_GIVE(status, rows, ret_runs);
+}
+
+enum ax_status ax_sql_runs_expect(
+	struct ax_tx *tx, const struct ax_ids *gids, const struct ax_ids *ending, struct ax_err *err)
+{
+	struct ax_rows tasks = { 0 }, runs = { 0 };
+	struct ax_ids task_ids = { 0 };
+	enum ax_status status = AX_OK;
+	if (!ax_sql_conn_of(tx)->driver->far || ax_sql_conn_of(tx)->direct)
+		return AX_OK;
+	if (ending->n > 1)
+		status = tasks_of_runs(tx, ending, &task_ids, err);
+	if (status == AX_OK)
+		status = list_by_ids(tx, AX_SQL_TASKS_EXPECTED, &task_ids, &tasks, err);
+	if (status == AX_OK)
+		keep_tasks(tx, &tasks);
+	if (status == AX_OK && gids->n > 1)
+		status = list_by_ids(tx, AX_SQL_RUNS_EXPECTED, gids, &runs, err);
+	for (int i = 0; status == AX_OK && i < runs.n; i++)
+		ax_sql_keep_run(tx, &((struct ax_run *)runs.at)[i]);
+	return status;
 }
 
 enum ax_status ax_sql_runs_ahead(struct ax_tx *tx, int64_t after_time, int64_t after_gid, int64_t until, int limit,

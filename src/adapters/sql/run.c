@@ -1,6 +1,7 @@
 /* The ways to run a statement, on any driver. */
 
 #include "adapters/sql/counts.h"
+#include "adapters/sql/kept.h"
 #include "adapters/sql/sql.h"
 #include "base/err.h"
 #include "sys/crash_point.h"
@@ -24,11 +25,16 @@ static const struct ax_tx_ops ops = {
 enum ax_status ax_sql_call(struct ax_sql_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
 {
 	struct ax_sql_tx tx = { .tx = { &ops, arena }, .conn = conn };
+	conn->tx = &tx.tx;
+	conn->kept = NULL;
+	conn->collided = false;
 	conn->doomed = AX_OK;
 	conn->counts = NULL;
 	conn->n_counts = conn->cap_counts = 0;
 	conn->in_transaction = true;
 	enum ax_status status = fn(&tx.tx, arg, err);
+	if (status == AX_OK && conn->doomed == AX_OK)
+		status = ax_sql_kept_write(&tx.tx, err);
 	if (status == AX_OK && conn->doomed == AX_OK)
 		status = ax_sql_counts_write(&tx.tx, err);
 	conn->in_transaction = false;
@@ -43,10 +49,18 @@ static enum ax_status begin(struct ax_sql_conn *conn, enum ax_sql_id id, const s
 	return conn->driver->begin(conn, id, input, ret, err);
 }
 
+static enum ax_status begin_change(struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_input *input,
+	struct ax_sql_cursor **ret, struct ax_err *err)
+{
+	enum ax_status status = ax_sql_kept_before(tx, id, true, err);
+	return status == AX_OK ? begin(ax_sql_conn_of(tx), id, input, ret, err) : status;
+}
+
 enum ax_status ax_sql_begin(struct ax_sql_conn *conn, enum ax_sql_id id, const struct ax_sql_arg *args,
 	struct ax_sql_cursor **ret, struct ax_err *err)
 {
-	return begin(conn, id, &(struct ax_sql_input){ .args = args }, ret, err);
+	enum ax_status status = ax_sql_kept_before(conn->tx, id, false, err);
+	return status == AX_OK ? begin(conn, id, &(struct ax_sql_input){ .args = args }, ret, err) : status;
 }
 
 /* A statement that changes something has been run: here a test may end the process, or let it fail. */
@@ -65,10 +79,48 @@ enum ax_status ax_sql_exec(
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
 	struct ax_sql_cursor *cursor;
 	bool more;
-	enum ax_status status = begin(conn, id, &(struct ax_sql_input){ .row = row, .args = args }, &cursor, err);
+	enum ax_status status = begin_change(tx, id, &(struct ax_sql_input){ .row = row, .args = args }, &cursor, err);
 	if (status == AX_OK)
 		status = ax_sql_next(conn, cursor, &more, err);
 	return status == AX_OK ? changed(conn, id, err) : status;
+}
+
+static enum ax_status one_by_one(struct ax_sql_conn *conn, enum ax_sql_id id, const struct ax_sql_input *inputs, int n,
+	int64_t *ret_changes, struct ax_err *err)
+{
+	enum ax_status status = AX_OK;
+	*ret_changes = 0;
+	for (int i = 0; status == AX_OK && i < n; i++) {
+		struct ax_sql_cursor *cursor;
+		bool more;
+		status = begin(conn, id, &inputs[i], &cursor, err);
+		if (status == AX_OK)
+			status = ax_sql_next(conn, cursor, &more, err);
+		if (status == AX_OK)
+			*ret_changes += conn->driver->changes(conn);
+		if (status == AX_OK)
+			status = changed(conn, id, err);
+	}
+	return status;
+}
+
+enum ax_status ax_sql_exec_many(struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_input *inputs, int n,
+	int64_t *ret_changes, struct ax_err *err)
+{
+	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
+	if (conn->driver->many == NULL || n == 1)
+		return one_by_one(conn, id, inputs, n, ret_changes, err);
+	if (conn->doomed != AX_OK)
+		return ax_fail(err, conn->doomed, "", "the transaction has failed before");
+	enum ax_status status = conn->driver->many(conn, id, inputs, n, ret_changes, err);
+	return status == AX_OK ? changed(conn, id, err) : status;
+}
+
+void ax_sql_ids_args(const int64_t *ids, int n, struct ax_sql_arg ret[AX_SQL_IDS_STEP + 1])
+{
+	for (int i = 0; i < AX_SQL_IDS_STEP; i++)
+		ret[i] = (struct ax_sql_arg)NUM(ids[AX_MIN(i, n - 1)]);
+	ret[AX_SQL_IDS_STEP] = (struct ax_sql_arg){ .kind = AX_SQL_END };
 }
 
 static int64_t changes(struct ax_tx *tx)
@@ -110,8 +162,8 @@ enum ax_status ax_sql_insert_next(
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
 	struct ax_sql_cursor *cursor;
 	bool more;
-	enum ax_status status =
-		begin(conn, id, &(struct ax_sql_input){ .row = row, .args = NONE, .gives_id = true }, &cursor, err);
+	enum ax_status status = begin_change(
+		tx, id, &(struct ax_sql_input){ .row = row, .args = NONE, .gives_id = true }, &cursor, err);
 	if (status == AX_OK)
 		status = ax_sql_next(conn, cursor, &more, err);
 	if (status == AX_OK)

@@ -51,6 +51,20 @@ struct ax_sql_arg {
 #define ARGS(...) ((const struct ax_sql_arg[]){ __VA_ARGS__, { .kind = AX_SQL_END } })
 #define NONE ((const struct ax_sql_arg[]){ { .kind = AX_SQL_END } })
 
+/* As many ids as one statement names: the last one repeatedly when there are fewer. */
+enum { AX_SQL_IDS_STEP = 100 };
+#define AX_SQL_IDS_10(ten)                                                                                             \
+	"?" ten "1, ?" ten "2, ?" ten "3, ?" ten "4, ?" ten "5, ?" ten "6, ?" ten "7, ?" ten "8, ?" ten "9"
+#define AX_SQL_IDS                                                                                                                                          \
+	AX_SQL_IDS_10("")                                                                                                                                   \
+	", ?10, " AX_SQL_IDS_10("1") ", ?20, " AX_SQL_IDS_10("2") ", ?30, " AX_SQL_IDS_10(                                                                  \
+		"3") ", ?40, " AX_SQL_IDS_10("4") ", ?50, " AX_SQL_IDS_10("5") ", ?60, " AX_SQL_IDS_10("6") ", "                                            \
+													    "?70,"                                          \
+													    " " AX_SQL_IDS_10("7") ", ?80, " AX_SQL_IDS_10( \
+														    "8") ", ?90, " AX_SQL_IDS_10("9") ", ?100"
+/* The first of n ids, n > 0. */
+void ax_sql_ids_args(const int64_t *ids, int n, struct ax_sql_arg ret[AX_SQL_IDS_STEP + 1]);
+
 /* What is bound to a statement: the row to the columns' numbers, the arguments to the numbers behind them. */
 struct ax_sql_input {
 	const void *row;               /* NULL = none */
@@ -79,16 +93,26 @@ struct ax_sql_driver {
 	/* Of the last statement that changed something: the rows it found, and the id that was made up. */
 	int64_t (*changes)(struct ax_sql_conn *conn);
 	int64_t (*last_id)(struct ax_sql_conn *conn);
+	/* Runs a statement without result rows for many inputs. `ret_changes`: the rows it found, of all. A failure of
+	 * one is that of all. NULL: one by one. */
+	enum ax_status (*many)(struct ax_sql_conn *conn, enum ax_sql_id id, const struct ax_sql_input *inputs, int n,
+		int64_t *ret_changes, struct ax_err *err);
+	bool far; /* each statement is a trip: what will be asked is better asked at once */
 };
 
 struct ax_sql_conn {
 	struct ax_store port;
 	const struct ax_sql_driver *driver;
 	const struct ax_sql_text *texts; /* of the dialect, by enum ax_sql_id */
-	bool in_transaction;             /* a function runs */
+	bool in_transaction;             /* a function runs … */
+	struct ax_tx *tx;                /* … in this */
 	enum ax_status doomed;           /* the failure that this transaction must end with, or AX_OK */
 	struct ax_sql_count *counts;     /* not written yet, in the transaction's arena; see counts.h */
 	size_t n_counts, cap_counts;
+	struct ax_sql_kept *kept; /* rows that this transaction holds, in its arena; see kept.h */
+	bool direct;              /* nothing is kept: this transaction is called again because `collided` */
+	bool collided;
+	unsigned char touches[AX_SQL_COUNT]; /* by each statement: what of that */
 };
 
 struct ax_sql_tx {
@@ -105,7 +129,8 @@ static inline struct ax_sql_conn *ax_sql_conn_of(struct ax_tx *tx)
 AX_TX_OPS(AX_SQL_OP)
 #undef AX_SQL_OP
 
-/* For drivers: runs the function in the transaction that has begun. */
+/* For drivers: runs the function in the transaction that has begun. When conn->collided is set afterwards, the
+ * transaction is to be undone and called once more with conn->direct. */
 enum ax_status ax_sql_call(
 	struct ax_sql_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err);
 /* Text on `type` with the $words filled in, names between `quote`; free() it. */
@@ -123,6 +148,9 @@ enum ax_status ax_sql_begin(struct ax_sql_conn *conn, enum ax_sql_id id, const s
 /* The usual ways to run a statement. */
 enum ax_status ax_sql_exec(
 	struct ax_tx *tx, enum ax_sql_id id, const void *row, const struct ax_sql_arg *args, struct ax_err *err);
+/* The same for many inputs; `ret_changes` is how many rows were found. */
+enum ax_status ax_sql_exec_many(struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_input *inputs, int n,
+	int64_t *ret_changes, struct ax_err *err);
 /* … which must change a row: else AX_CONFLICT when `exists` finds one with `key`, AX_NOT_FOUND when not. */
 enum ax_status ax_sql_change(struct ax_tx *tx, enum ax_sql_id id, const void *row, const struct ax_sql_arg *args,
 	enum ax_sql_id exists, const struct ax_sql_arg *key, struct ax_err *err);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "adapters/sql/kept.h"
 #include "adapters/sqlite/conn.h"
 #include "base/err.h"
 
@@ -232,9 +233,11 @@ static int64_t last_id(struct ax_sql_conn *sql)
 
 void ax_sqlite_conn_init(struct ax_sqlite_conn *conn)
 {
-	static const struct ax_sql_driver driver = { begin, next, read_row, number, end, changes, last_id };
+	static const struct ax_sql_driver driver = { begin, next, read_row, number, end, changes, last_id, .many = NULL,
+		.far = false };
 	conn->sql.driver = &driver;
 	conn->sql.texts = ax_sqlite_texts();
+	ax_sql_kept_prepare(&conn->sql);
 }
 
 enum ax_status ax_sqlite_control(struct ax_sqlite_conn *conn, enum ax_sqlite_control what, struct ax_err *err)

@@ -97,7 +97,7 @@ static enum ax_status commit(struct ax_sqlite_conn *conn, struct ax_err *err)
 	return AX_OK;
 }
 
-static enum ax_status run_alone(
+static enum ax_status try_alone(
 	struct ax_sqlite_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
 {
 	enum ax_status status = ax_sqlite_control(conn, AX_SQLITE_BEGIN, err);
@@ -120,7 +120,7 @@ static bool end_member(struct ax_sqlite_conn *conn, bool keep, struct ax_err *er
 	return ax_sqlite_control(conn, AX_SQLITE_MEMBER_COMMIT, err) == AX_OK;
 }
 
-static enum ax_status run_as_member(
+static enum ax_status try_as_member(
 	struct ax_sqlite_conn *conn, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
 {
 	if (conn->batch_lost != AX_OK)
@@ -146,7 +146,13 @@ static enum ax_status run_writer(
 	AX_ASSERT(!conn->sql.in_transaction);
 	if (conn->failed)
 		return has_failed(conn, err);
-	return conn->in_batch ? run_as_member(conn, arena, fn, arg, err) : run_alone(conn, arena, fn, arg, err);
+	for (conn->sql.direct = false;; conn->sql.direct = true) {
+		conn->sql.collided = false;
+		enum ax_status status = conn->in_batch ? try_as_member(conn, arena, fn, arg, err)
+						       : try_alone(conn, arena, fn, arg, err);
+		if (!conn->sql.collided)
+			return status;
+	}
 }
 
 enum ax_status ax_sqlite_batch_begin(struct ax_sqlite *db, struct ax_err *err)
