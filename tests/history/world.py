@@ -127,7 +127,8 @@ def arguments(row, runs):
         # runs
         "RUN_INSERT": row("ax_task_log", **new_run), "RUN_GET": [runs // 2],
         "RUN_FIND": [41, 1, "live5", 0], "RUN_UPDATE": row("ax_task_log", **old_run) + [0],
-        "RUN_SET_DUE": row("ax_task_log", gid=LIVE + 5) + [0], "RUN_RENEW": [run, 1, 5, 6], "RUN_EXISTS": [runs // 2],
+        "RUNS_GIVEN": row("ax_task_log", **old_run) + [0] + ids([run]), "RUNS_BEGUN": row("ax_task_log", **old_run) + [0] + ids([run]),
+        "RUNS_ENDED": row("ax_task_log", **old_run) + [0] + ids([run]), "RUN_SET_DUE": row("ax_task_log", gid=LIVE + 5) + [0], "RUN_RENEW": [run, 1, 5, 6], "RUN_EXISTS": [runs // 2],
         "RUNS_LIVE": [41, 20], "RUNS_LIVE_COUNT": [41, 20], "RUNS_PENDING": [41, 20],
         "RUNS_HELD": [1, 20], "RUN_NEXT_QUEUE": ["g1", "", 0, ""], "RUNS_CLAIMABLE": queue + [-2**63, 0, 20],
         "RUNS_UNDISPATCHED": [5000, 0, 0, 20], "RUNS_UNDECIDED": [41, 20], "RUNS_LOOKED": [1, 20],

@@ -30,7 +30,8 @@ struct said {
 /* Members, the score of the first that stays, and what stands at infinity: marks and notes. */
 static const char take_script[] =
 	"local m = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2]) "
-	"for i = 1, #m do redis.call('ZADD', KEYS[1], 'XX', ARGV[3], m[i]) end "
+	"local hide = {} for i = 1, #m do hide[2 * i - 1], hide[2 * i] = ARGV[3], m[i] end "
+	"if #m > 0 then redis.call('ZADD', KEYS[1], 'XX', unpack(hide)) end "
 	"local first = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES') "
 	"return {m, first[2] or '', redis.call('ZRANGEBYSCORE', KEYS[1], '+inf', '+inf')}";
 

@@ -25,6 +25,12 @@ static void add_list(const struct ax_row_type *type, const char *quote, enum lis
 	}
 }
 
+static void add_ids(const struct ax_row_type *type, struct ax_buf *out)
+{
+	for (int i = 0; i < AX_SQL_IDS_STEP; i++)
+		ax_buf_printf(out, "%s?%d", i == 0 ? "" : ", ", type->n + 2 + i);
+}
+
 static void add_word(
 	const struct ax_row_type *type, const char *quote, const char *word, size_t len, struct ax_buf *out)
 {
@@ -37,6 +43,8 @@ static void add_word(
 		add_list(type, quote, VALUES, out);
 	} else if (IS("changes")) {
 		add_list(type, quote, CHANGES, out);
+	} else if (IS("ids")) {
+		add_ids(type, out);
 	} else if (len == 1 && word[0] >= '1' && word[0] <= '9') {
 		ax_buf_printf(out, "?%d", type->n + word[0] - '0');
 	} else {

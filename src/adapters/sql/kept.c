@@ -14,8 +14,9 @@ enum { BY_ADVANCE = 1, BY_LAST_RUN = 2 };
 struct kept_run {
 	int64_t gid;
 	struct ax_run row;
-	int64_t stored_rev; /* what the database has … */
-	unsigned stored;    /* … as facts of its task */
+	const struct ax_run *before; /* what the database has, of a row that is changed */
+	int64_t stored_rev;
+	unsigned stored;    /* facts of its task, as the database has them */
 	bool made, changed; /* not written yet */
 };
 
@@ -175,6 +176,16 @@ static void mark_run(struct ax_tx *tx, struct kept_run *entry)
 	entry->changed = true;
 }
 
+/* … keeps what the database has. */
+static void note_before(struct ax_tx *tx, struct kept_run *entry)
+{
+	if (entry->made || entry->changed)
+		return;
+	struct ax_run *before = ax_alloc(tx->arena, sizeof(*before));
+	*before = entry->row;
+	entry->before = before;
+}
+
 static void mark_task(struct ax_tx *tx, struct kept_task *entry, unsigned by)
 {
 	if (entry->changed == 0)
@@ -214,6 +225,7 @@ enum ax_status ax_sql_kept_update(struct ax_tx *tx, const struct ax_run *run, in
 		(run->status != entry->row.status || run->fence != entry->row.fence))
 		return AX_NOT_FOUND;
 	struct ax_run before = entry->row;
+	note_before(tx, entry);
 	ax_row_take_changes(&ax_run_row, run, &entry->row);
 	own_texts(tx, &ax_run_row, &before, &entry->row);
 	entry->row.rev = old_rev + 1;
@@ -229,6 +241,7 @@ enum ax_status ax_sql_kept_renew(
 		return AX_NOT_FOUND;
 	if (entry->row.fence != fence || !ax_run_is_given_out(entry->row.status))
 		return moved_on(err);
+	note_before(tx, entry);
 	entry->row.heartbeat_time = heartbeat_time;
 	entry->row.deadline_time = deadline_time;
 	entry->row.rev++;
@@ -270,18 +283,31 @@ enum ax_status ax_sql_kept_last_run(struct ax_tx *tx, const struct ax_task *task
 /* writing */
 
 /* The rows were locked: whoever did not find one found a broken store. */
-static enum ax_status write_all(
-	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_input *inputs, size_t n, struct ax_err *err)
+static enum ax_status write_rows(struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_input *inputs, size_t n,
+	int64_t rows, struct ax_err *err)
 {
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
 	int64_t changed = 0;
 	if (n == 0)
 		return AX_OK;
 	enum ax_status status = ax_sql_exec_many(tx, id, inputs, (int)n, &changed, err);
-	if (status != AX_OK || changed == (int64_t)n)
+	if (status != AX_OK || changed == rows)
 		return status;
 	conn->doomed = AX_BROKEN;
 	return ax_fail(err, AX_BROKEN, "", "a locked row is not what it was");
+}
+
+static enum ax_status write_all(
+	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_input *inputs, size_t n, struct ax_err *err)
+{
+	return write_rows(tx, id, inputs, n, (int64_t)n, err);
+}
+
+static void is_written(struct kept_run *run)
+{
+	run->made = run->changed = false;
+	run->stored_rev = run->row.rev;
+	run->stored = facts_of(&run->row);
 }
 
 static enum ax_status write_made(struct ax_tx *tx, struct list *made, struct ax_err *err)
@@ -292,9 +318,7 @@ static enum ax_status write_made(struct ax_tx *tx, struct list *made, struct ax_
 	for (size_t i = 0; i < made->n; i++) {
 		struct kept_run *entry = made->at[i];
 		inputs[i] = (struct ax_sql_input){ .row = &entry->row, .args = &none };
-		entry->made = entry->changed = false;
-		entry->stored_rev = entry->row.rev;
-		entry->stored = facts_of(&entry->row);
+		is_written(entry);
 	}
 	enum ax_status status = write_all(tx, AX_SQL_RUN_INSERT, inputs, made->n, err);
 	made->n = 0;
@@ -305,24 +329,130 @@ static enum ax_status write_made(struct ax_tx *tx, struct list *made, struct ax_
 	return ax_fail(err, AX_BUSY, "", "a key is taken: the transaction is called again");
 }
 
+/* Runs that took the same step alike, in one statement. */
+struct alike {
+	const struct step *step;
+	struct kept_run *first;
+	int64_t *gids;
+	int n;
+};
+
+enum { COLUMNS_MAX = 20, ALIKE_MAX = 8 /* kinds of the same step; others are written each by itself */ };
+
+struct step {
+	enum ax_sql_id id;
+	const char *columns[COLUMNS_MAX];
+};
+
+#define NAME(name) #name,
+static const struct step steps[] = {
+	{ AX_SQL_RUNS_GIVEN, { AX_SQL_GIVEN_COLUMNS(NAME) } },
+	{ AX_SQL_RUNS_BEGUN, { AX_SQL_BEGUN_COLUMNS(NAME) } },
+	{ AX_SQL_RUNS_ENDED, { AX_SQL_ENDED_COLUMNS(NAME) } },
+};
+#undef NAME
+
+static bool writes(const struct step *step, const char *column)
+{
+	for (int i = 0; i < COLUMNS_MAX && step->columns[i] != NULL; i++)
+		if (strcmp(step->columns[i], column) == 0)
+			return true;
+	return false;
+}
+
+static bool same(const struct ax_field *field, const struct ax_run *a, const struct ax_run *b)
+{
+	if (field->kind != AX_FIELD_TEXT)
+		return ax_field_number(field, a) == ax_field_number(field, b);
+	const char *x = *ax_field_text(field, a), *y = *ax_field_text(field, b);
+	return x == y || strcmp(x, y) == 0;
+}
+
+/* Are the two the same, but for rev and what the step writes; or, `written`, in that? */
+static bool agree(const struct step *step, const struct ax_run *a, const struct ax_run *b, bool written)
+{
+	for (int i = 0; i < ax_run_row.n; i++) {
+		const struct ax_field *field = &ax_run_row.fields[i];
+		if (!field->fixed && strcmp(field->name, "rev") != 0 && !same(field, a, b) &&
+			writes(step, field->name) == written)
+			return false;
+	}
+	return true;
+}
+
+static const struct step *step_of(const struct kept_run *run)
+{
+	for (size_t i = 0; i < AX_COUNT(steps); i++)
+		if (agree(&steps[i], &run->row, run->before, false))
+			return &steps[i];
+	return NULL;
+}
+
+/* NULL: there is none for it, and no room for another. */
+static struct alike *find_alike(
+	struct ax_tx *tx, struct alike *alikes, int *n_alikes, struct kept_run *run, size_t most)
+{
+	const struct step *step = step_of(run);
+	for (int i = 0; step != NULL && i < *n_alikes; i++) {
+		const struct kept_run *first = alikes[i].first;
+		if (alikes[i].step == step && first->stored_rev == run->stored_rev && first->row.rev == run->row.rev &&
+			agree(step, &first->row, &run->row, true))
+			return &alikes[i];
+	}
+	if (step == NULL || *n_alikes == ALIKE_MAX)
+		return NULL;
+	struct alike *alike = &alikes[(*n_alikes)++];
+	*alike = (struct alike){ step, run, ax_alloc_array(tx->arena, most, sizeof(*alike->gids)), 0 };
+	return alike;
+}
+
+static enum ax_status write_alike(struct ax_tx *tx, const struct alike *alike, struct ax_err *err)
+{
+	enum ax_status status = AX_OK;
+	for (int from = 0; status == AX_OK && from < alike->n; from += AX_SQL_IDS_STEP) {
+		struct ax_sql_arg args[AX_SQL_IDS_STEP + 2];
+		args[0] = (struct ax_sql_arg)NUM(alike->first->stored_rev);
+		ax_sql_ids_args(alike->gids + from, alike->n - from, args + 1);
+		const struct ax_sql_input input = { .row = &alike->first->row, .args = args };
+		status = write_rows(tx, alike->step->id, &input, 1, AX_MIN(alike->n - from, AX_SQL_IDS_STEP), err);
+	}
+	return status;
+}
+
+static enum ax_status write_each(struct ax_tx *tx, struct kept_run **runs, size_t n, struct ax_err *err)
+{
+	struct ax_sql_input *inputs = ax_alloc_array(tx->arena, n, sizeof(*inputs));
+	struct ax_sql_arg(*args)[2] = ax_alloc_array(tx->arena, n, sizeof(*args));
+	for (size_t i = 0; i < n; i++) {
+		args[i][0] = (struct ax_sql_arg)NUM(runs[i]->stored_rev);
+		inputs[i] = (struct ax_sql_input){ .row = &runs[i]->row, .args = args[i] };
+	}
+	return write_all(tx, AX_SQL_RUN_UPDATE, inputs, n, err);
+}
+
 static enum ax_status write_changed(struct ax_tx *tx, struct list *changed, struct ax_err *err)
 {
-	struct ax_sql_input *inputs = ax_alloc_array(tx->arena, changed->n, sizeof(*inputs));
-	struct ax_sql_arg(*args)[2] = ax_alloc_array(tx->arena, changed->n, sizeof(*args));
+	struct kept_run **each = ax_alloc_array(tx->arena, changed->n, sizeof(*each));
+	struct alike alikes[ALIKE_MAX];
+	int n_alikes = 0;
 	size_t n = 0;
 	for (size_t i = 0; i < changed->n; i++) {
-		struct kept_run *entry = changed->at[i];
-		if (!entry->changed)
+		struct kept_run *run = changed->at[i];
+		if (!run->changed)
 			continue; /* it was let go */
-		args[n][0] = (struct ax_sql_arg)NUM(entry->stored_rev);
-		inputs[n] = (struct ax_sql_input){ .row = &entry->row, .args = args[n] };
-		n++;
-		entry->changed = false;
-		entry->stored_rev = entry->row.rev;
-		entry->stored = facts_of(&entry->row);
+		struct alike *alike = changed->n < FEW ? NULL : find_alike(tx, alikes, &n_alikes, run, changed->n - i);
+		if (alike != NULL)
+			alike->gids[alike->n++] = run->gid;
+		else
+			each[n++] = run;
 	}
+	enum ax_status status = write_each(tx, each, n, err);
+	for (int i = 0; status == AX_OK && i < n_alikes; i++)
+		status = write_alike(tx, &alikes[i], err);
+	for (size_t i = 0; i < changed->n; i++)
+		is_written(changed->at[i]);
 	changed->n = 0;
-	return write_all(tx, AX_SQL_RUN_UPDATE, inputs, n, err);
+	return status;
 }
 
 static enum ax_status write_tasks(
@@ -388,10 +518,10 @@ static bool mentions(const char *text, const char *table)
 /* Statements about one row, of which the operation knows that it is not kept, and those that look at nothing that is
  * changed here. */
 static const enum ax_sql_id apart[] = { AX_SQL_RUN_GET, AX_SQL_RUN_GET_LOCK, AX_SQL_RUN_EXISTS, AX_SQL_RUN_UPDATE,
-	AX_SQL_RUN_SET_DUE, AX_SQL_RUN_RENEW, AX_SQL_RUN_INSERT, AX_SQL_RUNS_LIVE_COUNT, AX_SQL_RUNS_HELD,
-	AX_SQL_RUNS_EXPECTED, AX_SQL_TASKS_OF_RUNS, AX_SQL_TASK_GET, AX_SQL_TASK_GET_LOCK, AX_SQL_TASK_EXISTS,
-	AX_SQL_TASK_ADVANCE, AX_SQL_TASK_LAST_RUN, AX_SQL_TASKS_EXPECTED, AX_SQL_TASKS_LIVE, AX_SQL_TASKS_BESIDE,
-	AX_SQL_VERSIONS_NOW };
+	AX_SQL_RUNS_GIVEN, AX_SQL_RUNS_BEGUN, AX_SQL_RUNS_ENDED, AX_SQL_RUN_SET_DUE, AX_SQL_RUN_RENEW,
+	AX_SQL_RUN_INSERT, AX_SQL_RUNS_LIVE_COUNT, AX_SQL_RUNS_HELD, AX_SQL_RUNS_EXPECTED, AX_SQL_TASKS_OF_RUNS,
+	AX_SQL_TASK_GET, AX_SQL_TASK_GET_LOCK, AX_SQL_TASK_EXISTS, AX_SQL_TASK_ADVANCE, AX_SQL_TASK_LAST_RUN,
+	AX_SQL_TASKS_EXPECTED, AX_SQL_TASKS_LIVE, AX_SQL_TASKS_BESIDE, AX_SQL_VERSIONS_NOW };
 
 void ax_sql_kept_prepare(struct ax_sql_conn *conn)
 {

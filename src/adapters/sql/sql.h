@@ -23,7 +23,8 @@ const char *ax_sql_name(enum ax_sql_id id);
 /* AX_SQL(name, row type, text): one statement in one dialect.
  *
  * With a row type, $table, $columns, $values (all parameters), $changes (column = parameter for all that are not fixed)
- * come from port/row.c; $gid is the parameter of the column gid, $1, $2, … are the parameters behind the columns'.
+ * come from port/row.c; $gid is the parameter of the column gid, $1, $2, … are the parameters behind the columns', $ids
+ * AX_SQL_IDS_STEP of them, from the second.
  * Without one, ?1, ?2, … are meant. */
 struct ax_sql_text {
 	const struct ax_row_type *row; /* what is bound, or what a result row is read into; or NULL */
@@ -64,6 +65,25 @@ enum { AX_SQL_IDS_STEP = 100 };
 														    "8") ", ?90, " AX_SQL_IDS_10("9") ", ?100"
 /* The first of n ids, n > 0. */
 void ax_sql_ids_args(const int64_t *ids, int n, struct ax_sql_arg ret[AX_SQL_IDS_STEP + 1]);
+
+/* What a step in a run's life writes: RUNS_GIVEN, RUNS_BEGUN and RUNS_ENDED write these columns of many runs alike. */
+#define AX_SQL_GIVEN_COLUMNS(F)                                                                                        \
+	F(status)                                                                                                      \
+	F(reason)                                                                                                      \
+	F(fence) F(accepted) F(worker) F(incarnation) F(dispatch_time) F(start_time) F(heartbeat_time)                 \
+		F(deadline_time) F(limit_time) F(result_code) F(result_msg) F(result) F(progress_msg)                  \
+			F(progress_percent)
+#define AX_SQL_BEGUN_COLUMNS(F)                                                                                        \
+	F(status)                                                                                                      \
+	F(reason)                                                                                                      \
+	F(accepted) F(start_time) F(heartbeat_time) F(progress_time) F(watch_time) F(deadline_time) F(limit_time)      \
+		F(bounce_times)
+#define AX_SQL_ENDED_COLUMNS(F)                                                                                        \
+	AX_SQL_BEGUN_COLUMNS(F) F(end_time) F(hold) F(ended_by_worker) F(result_code) F(result_msg) F(result)
+#define AX_SQL_SET_COLUMN(name) ", " #name " = $" #name
+/* Behind the columns: the rev that all of them have, and their gids. */
+#define AX_SQL_ALIKE(columns)                                                                                          \
+	"UPDATE $table SET rev = $rev" columns(AX_SQL_SET_COLUMN) " WHERE gid IN ($ids) AND rev = $1"
 
 /* What is bound to a statement: the row to the columns' numbers, the arguments to the numbers behind them. */
 struct ax_sql_input {
