@@ -133,6 +133,7 @@ class Peer:
     def work(self, work_ms=0):
         for i in range(self.n_nodes):
             command, how = self.run("work", self.folder / f"node{i}.log", work_ms)
+            command = ["setpriv", "--pdeathsig", "KILL", "--", *command]  # it dies with the benchmark, even when that one is killed
             with open(self.folder / f"node{i}.err", "ab") as err:
                 self.nodes.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=err, stderr=err,
                                                    start_new_session=True, **how))

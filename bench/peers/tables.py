@@ -11,6 +11,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 BEGIN, END = "<!-- peers: what follows is written by `make bench PEERS=1 DOCS=1` -->\n", "<!-- peers: end -->\n"
 NONE = "–"
 KEPT_UP = .95  # of the fires that were due
+QUIET = 1  # load average before the run
 
 # figure -> heading
 COLUMNS = {
@@ -61,8 +62,11 @@ def scenario_table(scenario, peers):
 
 
 def where(result):
+    """When, where, and what else the machine did."""
     m = result["machine"]
-    return (f"<sub>{m['cpu']}, {m['memory_gb']} GB, kernel {m['kernel']}; fdatasync {m['fdatasync_us']} µs; load average"
+    shared = ("**Something else shared this machine: these figures are upper bounds of lateness and lower ones of rates.**\n"
+              if m["load_average"] > QUIET else "")
+    return shared + (f"<sub>{m['cpu']}, {m['memory_gb']} GB, kernel {m['kernel']}; fdatasync {m['fdatasync_us']} µs; load average"
             f" {m['load_average']:.1f} before, {m['load_average_after']:.1f} after; revision {m['revision']}, {m['time']};"
             f" scale {result['scale']:g}, {result['seconds'] // 60} min {result['seconds'] % 60} s</sub>\n")
 

@@ -107,6 +107,13 @@ def test_the_small_table_has_a_row_for_each_peer():
     assert len({row.count("|") for row in rows}) == 1
 
 
+def test_a_machine_that_was_shared_is_said_to_be():
+    busy = result()
+    assert "shared this machine" not in tables.page(busy)
+    busy["machine"] = MACHINE | {"load_average": 9.8}
+    assert "shared this machine" in tables.page(busy) and "shared this machine" in tables.small(busy)
+
+
 def test_both_pages_have_the_marks():
     for page in ("docs/benchmarks.md", "README.md"):
         text = (HERE.parents[1] / page).read_text()
