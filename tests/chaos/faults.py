@@ -364,8 +364,15 @@ def held_rows(rig, chance):
     table = chance.choice(["ax_group", "ax_task", "ax_task_log WHERE status < 10"])
     rig.note(table.split()[0])
     with rig.database.session() as session:
-        session.query("START TRANSACTION")
-        session.query(f"SELECT 1 FROM {table} FOR UPDATE")
+        def hold():
+            session.query("START TRANSACTION")
+            try:
+                session.query(f"SELECT 1 FROM {table} FOR UPDATE")
+                return True
+            except Failed as e:
+                if e.number not in (1205, 1213):  # it lost against a server
+                    raise
+        wait_for(hold, 60, "it holds the rows")
         yield chance.choice([1, 5, 20])
         session.query("ROLLBACK")
 
