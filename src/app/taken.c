@@ -34,11 +34,19 @@ static void keep(struct pass *pass, struct ax_queue_entry entry)
 	pass->entries[pass->n++] = entry;
 }
 
-/* No row came for the member: it is gone, or somebody holds it and knows what becomes of it. */
-static void drop_gone(struct pass *pass, enum ax_member_kind kind, int64_t id, enum ax_status found)
+static void drop(struct pass *pass, enum ax_member_kind kind, int64_t id)
 {
-	if (found == AX_NOT_FOUND)
-		keep(pass, (struct ax_queue_entry){ { kind, id }, pass->shard, 0, 0 });
+	keep(pass, (struct ax_queue_entry){ { kind, id }, pass->shard, 0, 0 });
+}
+
+/* Another transaction holds the row. It tells what becomes of the member if it writes the row, but it may only read it,
+ * as a report does with the task: so it is soon looked at again. */
+static void look_again(struct pass *pass, struct ax_queue_entry entry)
+{
+	if (entry.due_ms == 0)
+		return;
+	entry.due_ms = AX_MAX(entry.due_ms, pass->now + AX_BUSY_MS);
+	keep(pass, entry);
 }
 
 static enum ax_status do_tasks(struct pass *pass, struct ax_tx *tx, struct ax_err *err)
@@ -51,7 +59,10 @@ static enum ax_status do_tasks(struct pass *pass, struct ax_tx *tx, struct ax_er
 		struct ax_task *task = at < tasks.n && tasks.at[at].id == pass->tasks.at[i] ? &tasks.at[at++] : NULL;
 		if (task == NULL) {
 			status = tx->ops->task_get(tx, pass->tasks.at[i], false, &other, err);
-			drop_gone(pass, AX_MEMBER_TASK, pass->tasks.at[i], status);
+			if (status == AX_OK)
+				look_again(pass, ax_due_of_task(&other));
+			else if (status == AX_NOT_FOUND)
+				drop(pass, AX_MEMBER_TASK, pass->tasks.at[i]);
 			status = status == AX_NOT_FOUND ? AX_OK : status;
 			continue;
 		}
@@ -80,7 +91,10 @@ static enum ax_status do_runs(struct pass *pass, struct ax_tx *tx, struct ax_err
 		struct ax_run *run = at < runs.n && runs.at[at].gid == pass->runs.at[i] ? &runs.at[at++] : NULL;
 		if (run == NULL) {
 			status = tx->ops->run_get(tx, pass->runs.at[i], false, &other, err);
-			drop_gone(pass, AX_MEMBER_RUN, pass->runs.at[i], status);
+			if (status == AX_OK)
+				look_again(pass, ax_due_of_run(&other));
+			else if (status == AX_NOT_FOUND)
+				drop(pass, AX_MEMBER_RUN, pass->runs.at[i]);
 			status = status == AX_NOT_FOUND ? AX_OK : status;
 			continue;
 		}

@@ -26,8 +26,7 @@ enum {
 	COUNT_ON_MS = 200, /* while a minute is counted in parts */
 	ALERT_SWEEP_MS = 10000,
 	LOST_RACES = 5,
-	BUSY_MS = 20, /* for as long what another transaction holds is left alone */
-	ROUNDS = 2,   /* batches one call takes before it lets others at the store */
+	ROUNDS = 2, /* batches one call takes before it lets others at the store */
 };
 
 /* A batch of something that another file does. */
@@ -238,7 +237,7 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		status = ax_store_run(ctx->store, ctx->arena, find_next, ret_next_ms, err);
 	/* what is due and was not found, another transaction holds: it deals with it, or lets it go in a moment */
 	if (status == AX_OK && *ret_next_ms != 0 && *ret_next_ms <= pass.now && pass.found == 0)
-		*ret_next_ms = pass.now + BUSY_MS;
+		*ret_next_ms = pass.now + AX_BUSY_MS;
 	if (status == AX_OK && *ret_next_ms <= pass.now && pass.now < ctx->hold_leases_until && ctx->others_watch)
 		*ret_next_ms = 0; /* what another server ends is no reason to look at once */
 	if (status == AX_OK)

@@ -3,6 +3,8 @@
 
 #include "app/ctx.h"
 
+enum { AX_BUSY_MS = 20 }; /* for as long what another transaction holds is left alone */
+
 /* Does everything that is due now: fires tasks, makes delayed and retrying runs WAITING, ends attempts whose lease or
  * limit passed. Safe to call at any time, from any server, and again after any failure: what was done is in the store.
  *
