@@ -5,7 +5,8 @@ import subprocess
 
 from store import BUILD, ROOT
 
-PLUMBING = {"base/arena.h", "base/attr.h", "base/buf.h", "base/err.h"}
+# The address of the database is read as the server reads it: an address says where to look, not what is right.
+PLUMBING = {"base/arena.h", "base/attr.h", "base/buf.h", "base/err.h", "adapters/mariadb/url.h"}
 
 
 def test_includes():

@@ -2910,6 +2910,8 @@ static enum ax_status fire_many(struct ax_tx *tx, void *arg, struct ax_err *err)
 		task->next_trigger_time = 200 + i;
 		GIVES(AX_CONFLICT, task_advance, task, 99);
 		OK(task_advance, task, 100);
+		task->last_run_gid = run.gid;
+		OK(task_last_run, task);
 		key[0] = worker[0] = '-';
 	}
 	return AX_OK;

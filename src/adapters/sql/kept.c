@@ -465,12 +465,13 @@ static enum ax_status write_tasks(
 		struct kept_task *entry = changed->at[i];
 		if ((entry->changed & by) == 0)
 			continue;
-		if (by == BY_ADVANCE)
+		if (by == BY_ADVANCE) {
 			args[n][0] = (struct ax_sql_arg)NUM(entry->stored_next);
+			entry->stored_next = entry->row.next_trigger_time;
+		}
 		inputs[n] = (struct ax_sql_input){ .row = &entry->row, .args = args[n] };
 		n++;
 		entry->changed &= ~by;
-		entry->stored_next = entry->row.next_trigger_time;
 	}
 	return write_all(tx, id, inputs, n, err);
 }

@@ -70,14 +70,14 @@ void ax_sql_ids_args(const int64_t *ids, int n, struct ax_sql_arg ret[AX_SQL_IDS
 #define AX_SQL_GIVEN_COLUMNS(F)                                                                                        \
 	F(status)                                                                                                      \
 	F(reason)                                                                                                      \
-	F(fence) F(accepted) F(worker) F(incarnation) F(dispatch_time) F(start_time) F(heartbeat_time)                 \
-		F(deadline_time) F(limit_time) F(result_code) F(result_msg) F(result) F(progress_msg)                  \
-			F(progress_percent)
+	F(fence)                                                                                                       \
+	F(accepted) F(worker) F(incarnation) F(dispatch_time) F(start_time) F(heartbeat_time) F(deadline_time)         \
+		F(limit_time) F(result_code) F(result_msg) F(result) F(progress_msg) F(progress_percent)
 #define AX_SQL_BEGUN_COLUMNS(F)                                                                                        \
 	F(status)                                                                                                      \
 	F(reason)                                                                                                      \
-	F(accepted) F(start_time) F(heartbeat_time) F(progress_time) F(watch_time) F(deadline_time) F(limit_time)      \
-		F(bounce_times)
+	F(accepted)                                                                                                    \
+	F(start_time) F(heartbeat_time) F(progress_time) F(watch_time) F(deadline_time) F(limit_time) F(bounce_times)
 #define AX_SQL_ENDED_COLUMNS(F)                                                                                        \
 	AX_SQL_BEGUN_COLUMNS(F) F(end_time) F(hold) F(ended_by_worker) F(result_code) F(result_msg) F(result)
 #define AX_SQL_SET_COLUMN(name) ", " #name " = $" #name
