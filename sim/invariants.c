@@ -720,8 +720,8 @@ static bool held_by_nobody(struct sim *sim, const struct ax_run *run)
 	return true;
 }
 
-/* In calm times nothing is left over: no run in a worker's hands, none waiting that could be claimed, none past its
- * deadline (L1, L2). What waits for a retry or a due time may wait on: the clock may have gone back. */
+/* In calm times nothing is left over: no run in a worker's hands for long, none waiting that could be claimed, none
+ * past its deadline (L1, L2). What waits for a retry or a due time may wait on: the clock may have gone back. */
 static void check_rest(struct sim *sim)
 {
 	const struct ax_run *run;
@@ -731,7 +731,8 @@ static void check_rest(struct sim *sim)
 		bool held =
 			run->status == AX_RUN_WAITING && (run->hold == AX_HOLD_OVERLAP || run->hold == AX_HOLD_PAUSED);
 		bool with_shards = ax_run_is_parent(run) && run->status == AX_RUN_RUNNING; /* S2 looks at it */
-		if (ax_run_is_terminal(run->status) || (waits && run->deadline_time > now) || with_shards)
+		bool just_begun = ax_run_is_given_out(run->status) && run->dispatch_time > now - AX_LEASE_MS;
+		if (ax_run_is_terminal(run->status) || (waits && run->deadline_time > now) || with_shards || just_begun)
 			continue;
 		if (!held && run->status == AX_RUN_WAITING && sim_may_wait_for_ever(sim, run))
 			continue;
