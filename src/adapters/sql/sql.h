@@ -71,8 +71,13 @@ void ax_sql_ids_args(const int64_t *ids, int n, struct ax_sql_arg ret[AX_SQL_IDS
 	F(status)                                                                                                      \
 	F(reason)                                                                                                      \
 	F(fence)                                                                                                       \
-	F(accepted) F(worker) F(incarnation) F(dispatch_time) F(start_time) F(heartbeat_time) F(deadline_time)         \
-		F(limit_time) F(result_code) F(result_msg) F(result) F(progress_msg) F(progress_percent)
+	F(accepted)                                                                                                    \
+	F(worker)                                                                                                      \
+	F(incarnation)                                                                                                 \
+	F(dispatch_time)                                                                                               \
+	F(start_time)                                                                                                  \
+	F(heartbeat_time)                                                                                              \
+	F(deadline_time) F(limit_time) F(result_code) F(result_msg) F(result) F(progress_msg) F(progress_percent)
 #define AX_SQL_BEGUN_COLUMNS(F)                                                                                        \
 	F(status)                                                                                                      \
 	F(reason)                                                                                                      \
