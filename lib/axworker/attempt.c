@@ -240,6 +240,7 @@ static void drop_waiting(struct axw_attempt *a)
 	}
 	a->group->held--;
 	a->forget = true;
+	a->state = DROPPED;
 	leave_index(a);
 	axw_attempt_remove(a);
 }

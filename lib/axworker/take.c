@@ -187,6 +187,14 @@ static void enqueue(struct axw_attempt *a)
 		axw_attempt_stop(older, AXW_STOP_LOST);
 }
 
+/* A newer attempt of the run is here: this one was on its way for longer. */
+static bool is_overtaken(const struct axw *w, int64_t gid, int64_t fence)
+{
+	struct axw_attempt *newest;
+	HASH_FIND(hh_run, w->runs, &gid, sizeof(gid), newest);
+	return newest && newest->id.fence > fence;
+}
+
 static const char too_late[] = "too_late"; /* by now it may be another worker's */
 
 /* Why a run is not taken, or NULL. */
@@ -233,6 +241,10 @@ void axw_attempt_take(struct server *giver, struct ax_look run, int64_t poll_sen
 	}
 	if (axw_attempt_find(w, gid, fence))
 		return;
+	if (is_overtaken(w, gid, fence)) {
+		log_drop(w, gid, fence, "overtaken");
+		return;
+	}
 	const char *reason = reason_to_drop(w, group_of(w, &parts), poll_sent_ms);
 	if (reason)
 		log_drop(w, gid, fence, reason);

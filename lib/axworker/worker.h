@@ -87,6 +87,7 @@ enum attempt_state {
 	RUNNING,
 	STORING, /* ended; the result is on its way to the spool */
 	STORED,  /* the result is reported until a server took it */
+	DROPPED, /* it never began; a report on its way may still name it */
 };
 
 struct output {

@@ -48,6 +48,8 @@ class FakeServer:
         self.status = None       # answer everything with this status
         self.refused = 0         # times
         self.verdict = lambda item: "applied"
+        self.held = {}           # kind: an event that answers to reports with such an item wait for
+        self.poll_stops = []     # said with the next poll's answer
         self.next_gid = 5000 if peer else 1000
         self.port = port
         self.httpd = None
@@ -157,14 +159,15 @@ class FakeServer:
                         self.runs.remove(run)
                         out.append(run)
                 left = end - time.monotonic()
-                if out or left <= 0:
+                if out or self.poll_stops or left <= 0:
                     break
                 self.lock.wait(left)
+            stops, self.poll_stops = self.poll_stops, []
             delay = self.delay_poll_answer if out else 0
         time.sleep(delay)  # the answer is late on purpose
         if self.duplicate_polls:
             out = out + out
-        return 200, {"runs": out, "drain": self.drain}
+        return 200, {"runs": out, "stop": stops, "drain": self.drain}
 
     def report(self, request):
         items = request["items"]
@@ -187,7 +190,11 @@ class FakeServer:
             self.heard += items
             stops, self.stops = self.stops, []
             self.lock.notify_all()
-            return 200, {"verdicts": [self.verdict(i) for i in items], "stop": stops, "drain": self.drain}
+            answer = {"verdicts": [self.verdict(i) for i in items], "stop": stops, "drain": self.drain}
+            holds = [self.held[i["type"]] for i in items if i["type"] in self.held]
+        for event in holds:
+            event.wait(20)
+        return 200, answer
 
     def leave(self, request):
         with self.lock:

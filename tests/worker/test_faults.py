@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -435,6 +436,108 @@ def test_confirmed_start_waits_for_the_verdict(server, start_worker, tmp_path):
     second = server.give(param={"argv": ["/bin/true"]})
     server.result(second)
     assert not note.exists() and server.said(gid, "result") == []
+
+
+# ---- an attempt that is dropped while a report that names it is on its way
+
+def hold(server, kind):
+    """Reports with such items are unanswered until the event is set."""
+    server.held[kind] = threading.Event()
+    return server.held[kind]
+
+
+def answer(server, event):
+    with server.lock:
+        server.held.clear()
+    event.set()
+
+
+def is_well(server, worker):
+    assert server.result(server.give(param={"argv": ["/bin/true"]}))["outcome"] == "success"
+    assert worker.process.poll() is None
+
+
+def test_drain_before_the_word_on_a_confirmed_start(server, start_worker, tmp_path):
+    worker = start_worker(server)
+    started = hold(server, "started")
+    note = tmp_path / "ran"
+    gid = server.give(param={"script": f"echo x > {note}; sleep 60"}, start="confirmed")
+    server.wait_said(gid, "started")
+    worker.process.terminate()
+    worker.wait_log("draining")
+    answer(server, started)
+    assert worker.end() == 0 and server.leaves
+    assert not note.exists() and server.said(gid, "result") == []
+
+
+def test_lost_before_the_word_on_a_confirmed_start(server, start_worker, tmp_path):
+    worker = start_worker(server)
+    started = hold(server, "started")
+    note = tmp_path / "ran"
+    gid = server.give(param={"script": f"echo x > {note}"}, start="confirmed")
+    server.wait_said(gid, "started")
+    with server.lock:
+        polls = len(server.polls)
+        server.poll_stops = [{"gid": gid, "fence": 1, "reason": "lost"}]
+        server.lock.notify_all()
+    server.wait(lambda: len(server.polls) > polls)  # the answer before was read
+    answer(server, started)
+    is_well(server, worker)
+    assert not note.exists() and server.said(gid, "result") == []
+
+
+def test_lease_runs_out_before_the_word_on_a_confirmed_start(quick_server, start_worker, tmp_path):
+    worker = start_worker(quick_server)
+    started = hold(quick_server, "started")
+    note = tmp_path / "ran"
+    gid = quick_server.give(param={"script": f"echo x > {note}"}, start="confirmed")
+    quick_server.wait_said(gid, "started")
+    worker.wait_log("lease_lost")
+    answer(quick_server, started)
+    is_well(quick_server, worker)
+    assert not note.exists() and quick_server.said(gid, "result") == []
+
+
+def test_newer_fence_before_the_word_on_a_confirmed_start(server, start_worker, tmp_path):
+    worker = start_worker(server)
+    started = hold(server, "started")
+    note = tmp_path / "ran"
+    gid = server.give(param={"script": f"echo older >> {note}"}, start="confirmed")
+    server.wait_said(gid, "started")
+    server.give(gid=gid, fence=2, param={"script": f"echo newer >> {note}"}, start="confirmed")
+    wait_for(lambda: len(worker.log("run_received")) == 2)
+    answer(server, started)
+    assert server.result(gid)["fence"] == 2
+    is_well(server, worker)
+    assert note.read_text() == "newer\n" and len(server.said(gid, "result")) == 1
+
+
+def test_drain_before_the_word_on_queued_runs(server, start_worker):
+    worker = start_worker(server, "--groups", "default:1")
+    first = server.give(param={"argv": python(SLEEPY % 2)})
+    server.wait_said(first, "started")
+    accepted = hold(server, "accepted")
+    server.verdict = lambda item: "stop" if item["type"] == "accepted" else "applied"
+    queued = [server.give(param={"argv": ["/bin/true"]}) for _ in range(2)]
+    server.wait(lambda: any(server.said(gid, "accepted") for gid in queued))
+    worker.process.terminate()
+    worker.wait_log("draining")
+    answer(server, accepted)
+    assert server.result(first)["outcome"] == "success"
+    assert worker.end() == 0 and server.leaves
+    assert not any(server.said(gid, "result") for gid in queued)
+
+
+def test_older_fence_that_comes_later_is_not_taken(server, start_worker, tmp_path):
+    worker = start_worker(server)
+    note = tmp_path / "ran"
+    gid = server.give(fence=2, param={"script": f"sleep 1; echo newer >> {note}"})
+    server.wait_said(gid, "started")
+    server.give(gid=gid, fence=1, param={"script": f"echo older >> {note}"})
+    assert worker.wait_log("run_dropped")[0]["reason"] == "overtaken"
+    assert server.result(gid)["fence"] == 2
+    is_well(server, worker)
+    assert note.read_text() == "newer\n" and len(server.said(gid, "result")) == 1
 
 
 # B100
