@@ -320,14 +320,34 @@ void axw_message(struct axw_attempt *a, const char *text)
 	free(old);
 }
 
+/* Of JSON that a parser has let in. */
+static bool is_too_deep(const char *json)
+{
+	int depth = 0;
+	bool in_string = false;
+	for (const char *c = json; *c; c++) {
+		if (in_string && *c == '\\')
+			c++;
+		else if (*c == '"')
+			in_string = !in_string;
+		else if (!in_string && (*c == '[' || *c == '{') && ++depth > AXW_RESULT_DEPTH_MAX)
+			return true;
+		else if (!in_string && (*c == ']' || *c == '}'))
+			depth--;
+	}
+	return false;
+}
+
 int axw_result(struct axw_attempt *a, const char *text)
 {
 	size_t len = strlen(text);
 	json_t *value = len <= AXW_RESULT_MAX ? json_loads(text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL) : NULL;
 	char *result = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
 	json_decref(value);
-	if (!result)
+	if (!result || is_too_deep(result)) {
+		free(result);
 		return -1;
+	}
 	uv_mutex_lock(&a->w->lock);
 	char *old = a->result;
 	a->result = result;

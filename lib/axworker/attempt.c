@@ -459,6 +459,28 @@ void axw_attempt_stored(struct axw *w, void *attempt)
 	axw_attempt_unref(a);
 }
 
+bool axw_attempt_leave_out(struct axw_attempt *a)
+{
+	static const char left_out[] = " [its result was refused by the server and left out]";
+	json_t *item = a->result_due ? json_loads(a->result_item, 0, NULL) : NULL;
+	bool had = json_object_del(item, "result") == 0;
+	if (had) {
+		json_t *said = json_object_get(item, "message");
+		size_t len = ax_utf8_cut(
+			json_string_value(said), json_string_length(said), AXW_MESSAGE_MAX - (sizeof(left_out) - 1));
+		json_object_set_new(
+			item, "message", json_sprintf("%.*s%s", (int)len, json_string_value(said), left_out));
+		free(a->result_item);
+		a->result_item = json_dumps(item, JSON_COMPACT);
+		AX_ASSERT(a->result_item);
+		a->w->stored_bytes -= a->stored_bytes;
+		a->stored_bytes = strlen(a->result_item);
+		a->w->stored_bytes += a->stored_bytes;
+	}
+	json_decref(item);
+	return had;
+}
+
 void axw_attempt_delivered(struct axw_attempt *a)
 {
 	struct axw *w = a->w;

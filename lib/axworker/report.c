@@ -306,23 +306,34 @@ void axw_batch_untold(struct batch *b, struct server *to)
 	no_longer_told(b, to, true);
 }
 
-/* It is our fault. It is said again item by item until the one that is wrong is alone; that one is given up, loudly,
- * so that it does not hold up the others for ever. */
-void axw_batch_refused(struct batch *b, struct server *by, json_t *answer)
+static void refused(const struct batch *b)
 {
 	static const struct ax_look given_up = { .type = AX_LOOK_STRING, .at = "\"applied\"", .len = 9 };
+	const struct item *item = &b->said[0];
+	if (item->type == ITEM_RESULT && strcmp(axw_batch_items(b), item->attempt->result_item) != 0)
+		return; /* another server refused it first, and it is said otherwise since */
+	bool mended = item->type == ITEM_RESULT && axw_attempt_leave_out(item->attempt);
+	struct axw_line line;
+	axw_line_begin(item->attempt->w, &line, AXW_ERROR, mended ? "result_left_out" : "item_given_up");
+	ax_json_raw(&line.json, "item", axw_batch_items(b));
+	axw_line_end(item->attempt->w, &line);
+	if (!mended) {
+		item->attempt->heartbeat_due = false;
+		heard(item, given_up, 0);
+	}
+}
+
+/* It is our fault. It is said again item by item until the one that is wrong is alone. Of an end only what was returned
+ * can be wrong: it is said again without that. Anything else is given up, loudly, so that it does not hold up the
+ * others for ever. */
+void axw_batch_refused(struct batch *b, struct server *by, json_t *answer)
+{
 	struct axw *w = by->w;
 	const char *detail = json_string_value(json_object_get(answer, "detail"));
 	axw_log_json(w, AXW_ERROR, "report_refused", json_pack("{s:i, s:s*}", "items", (int)b->n, "detail", detail));
 	axw_batch_untold(b, by);
-	if (b->n == 1) {
-		struct axw_line line;
-		axw_line_begin(w, &line, AXW_ERROR, "item_given_up");
-		ax_json_raw(&line.json, "item", axw_batch_items(b));
-		axw_line_end(w, &line);
-		b->said[0].attempt->heartbeat_due = false;
-		heard(&b->said[0], given_up, 0);
-	}
+	if (b->n == 1)
+		refused(b);
 	by->items_max = b->n > 1 ? 1 : AXW_ITEMS_MAX;
 }
 

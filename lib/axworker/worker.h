@@ -31,6 +31,7 @@ enum {
 	AXW_MESSAGE_MAX = 4000,
 	AXW_PROGRESS_MAX = 500,
 	AXW_RESULT_MAX = 64 << 10,
+	AXW_RESULT_DEPTH_MAX = 29, /* servers read 32 levels, and a report wraps it in three */
 	AXW_OUTPUT_ITEM_MAX = 64 << 10,
 	AXW_OUTPUT_ATTEMPT_MAX = 1792 << 10, /* kept head and tail of ax-exec, with what was streamed between */
 	AXW_OUTPUT_WAITING_MAX = 64 << 20,   /* of all attempts, while no server takes it */
@@ -286,7 +287,8 @@ void axw_attempt_renewed(struct axw_attempt *a, int64_t sent_ms);
 void axw_attempt_confirmed(struct axw_attempt *a);               /* the server knows that it starts */
 void axw_attempt_stop(struct axw_attempt *a, enum axw_stop why); /* in any state */
 void axw_attempt_delivered(struct axw_attempt *a);               /* a server took the result */
-void axw_attempt_stored(struct axw *w, void *attempt);           /* the spool has it */
+bool axw_attempt_leave_out(struct axw_attempt *a);     /* what was returned; false when there is nothing to leave out */
+void axw_attempt_stored(struct axw *w, void *attempt); /* the spool has it */
 void axw_attempt_ref(struct axw_attempt *a);
 void axw_attempt_unref(struct axw_attempt *a);
 void axw_attempts_tick(struct axw *w, int64_t now_ms);

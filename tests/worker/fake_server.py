@@ -48,6 +48,7 @@ class FakeServer:
         self.status = None       # answer everything with this status
         self.refused = 0         # times
         self.verdict = lambda item: "applied"
+        self.refuse = lambda item: False  # 400 for a report with such an item
         self.held = {}           # kind: an event that answers to reports with such an item wait for
         self.poll_stops = []     # said with the next poll's answer
         self.next_gid = 5000 if peer else 1000
@@ -183,6 +184,8 @@ class FakeServer:
                 return self.fault("output item over 64 KiB")
             if kind == "result" and len(item["message"].encode()) > 4000:
                 return self.fault("message over 4000 bytes")
+        if any(self.refuse(item) for item in items):
+            return 400, {"code": "invalid", "detail": "an item is not taken"}
         with self.lock:
             now = time.monotonic()
             self.reports += 1

@@ -275,6 +275,36 @@ def test_plugin_functions(server, start_worker):
     assert server.said(gid, "progress")[-1]["percent"] == 100
 
 
+def nested(levels):
+    value = []
+    for _ in range(levels - 1):
+        value = {"[": value}
+    return value
+
+
+def test_results_are_nested_as_deep_as_servers_read(server, start_worker):
+    start_worker(server, "--plugin", PLUGIN)
+    gid = server.give(executor="example.echo", param=nested(29))
+    assert server.result(gid)["result"] == nested(29)
+    gid = server.give(executor="example.echo", param=nested(30))
+    result = server.result(gid)
+    assert result["code"] == -1 and "result" not in result  # the function was told, and says so
+
+
+def test_what_the_server_refuses_of_a_result_is_left_out(server, start_worker):
+    worker = start_worker(server, "--plugin", PLUGIN)
+    server.refuse = lambda item: item.get("result") == "bad"
+    with server.lock:  # they are told together
+        bad = [server.give(executor="example.echo", param="bad") for _ in range(2)]
+        good = server.give(executor="example.echo", param="good")
+    for gid in bad:
+        result = server.result(gid)
+        assert result["outcome"] == "success" and "result" not in result
+        assert result["message"] == " [its result was refused by the server and left out]"
+    assert server.result(good)["result"] == "good"
+    assert len(worker.log("result_left_out")) == 2 and not worker.log("item_given_up")
+
+
 def test_progress_is_told_at_most_once_a_second(server, start_worker):
     start_worker(server, "--plugin", PLUGIN)
     gid = server.give(executor="example.count", param={"n": 25})

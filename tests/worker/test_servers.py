@@ -1,12 +1,14 @@
 """A worker of several servers: which of them it tells what, and what it does when one is gone, hangs, is slow or says no."""
 
 import signal
+import threading
 
 import pytest
 
 from fake_server import FakeServer
 from proxy import HttpProxy
 from shim import wait_for
+from test_http import PLUGIN
 from test_shim import python
 
 QUICK = {"heartbeat_ms": 300, "unreachable_ms": 3000, "lease_ms": 4500, "poll_wait_ms": 250, "start_within_ms": 600}
@@ -172,6 +174,29 @@ def test_results_are_confirmed_by_any_server(pair, start_worker):
     before = len(pair.b.registrations)
     pair.b.wait(lambda: len(pair.b.registrations) > before)
     assert pair.b.registrations[-1]["running"] == []
+
+
+def test_a_result_that_two_servers_refuse_is_mended_once(pair, start_worker):
+    """The second refusal is of what is said otherwise since: it must not end the attempt untold."""
+    worker = start_worker(pair.urls, "--plugin", PLUGIN)
+    pair.wait_polled()
+    mended = threading.Event()
+
+    def refuse_late(item):
+        return "result" in item and mended.wait(10)
+
+    def refuse_and_be_gone(item):
+        if "result" in item:
+            pair.b.status = 503
+        return "result" in item
+
+    pair.a.refuse, pair.b.refuse = refuse_late, refuse_and_be_gone
+    gid = pair.a.give(executor="example.echo", param="bad", start="confirmed")  # its result is told alone
+    worker.wait_log("result_left_out")
+    mended.set()
+    result = pair.a.result(gid)
+    assert result["outcome"] == "success" and "result" not in result
+    assert not worker.log("item_given_up")
 
 
 def test_one_server_that_refuses_is_not_the_end_but_all_are(pair, start_worker):

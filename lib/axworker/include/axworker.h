@@ -185,8 +185,9 @@ AXW_API uint32_t axw_output_next(const struct axw_attempt *attempt);
 AXW_API uint32_t axw_output_unheard(const struct axw_attempt *attempt);
 AXW_API void axw_output_resume(struct axw_attempt *attempt, uint32_t next);
 AXW_API void axw_message(struct axw_attempt *attempt, const char *text); /* of the result; ≤ 4,000 bytes */
-AXW_API int axw_result(struct axw_attempt *attempt, const char *json);   /* -1: not JSON or over 64 KiB */
-AXW_API void *axw_data(const struct axw_attempt *attempt);               /* the executor's own */
+/* -1: not JSON, over 64 KiB, or nested deeper than 29 levels. */
+AXW_API int axw_result(struct axw_attempt *attempt, const char *json);
+AXW_API void *axw_data(const struct axw_attempt *attempt); /* the executor's own */
 AXW_API void axw_set_data(struct axw_attempt *attempt, void *data);
 
 struct axw_finish_args {
