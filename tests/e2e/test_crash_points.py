@@ -22,14 +22,14 @@ from test_kills import check_journal_of_scripts, check_stub
 PARTS = 4
 PATIENCE_S = int(os.environ.get("AX_PATIENCE", 90))
 
-# Points that this load does not pass: what the hourly chores do, what servers of one database tell each other, and what takes
-# more output or more days than a test has.
+# Points that this load does not pass: what the hourly chores do, what servers of one database tell each other, what takes
+# more output or more days than a test has, and what is written alone only when a transaction keeps no rows.
 ELSEWHERE = {
     "sql.purge_attempts", "sql.purge_output", "sql.purge_failure", "sql.purge_upstreams", "sql.purge_run", "sql.idem_purge",
     "sql.tokens_expire", "sql.events_purge", "sql.events_purge_tasks", "sql.alerts_purge", "sql.alerts_purge_outbox",
     "sql.alerts_purge_tests", "sql.failure_group_delete", "sql.failure_group_delete_spread", "sql.failure_group_delete_hours",
     "sql.failure_hours_cut", "sql.output_cut", "sql.token_touch", "sql.lease_insert", "sql.lease_update", "sql.notice_insert",
-    "sql.notices_purge",
+    "sql.notices_purge", "sql.run_renew",
 }
 AT_START = {"sql.server_put", "sql.server_renew", "sql.deliveries_release"}  # a server whose start fails says so, and ends
 FRESH = {"sql.server_insert", "sql.user_insert"}  # once in a database's life
@@ -425,7 +425,8 @@ def test_the_lists_are_whole():
         for path in (ROOT / folder).glob("*.c"):
             text = path.read_text()
             found[program] |= {f"{a}.{b}" for a, b in re.findall(r'AX_CRASHPOINT\("(\w+)", "(\w+)"\)', text)}
-            for choices, what in re.findall(r'AX_CRASHPOINT\(\w+->put \? ("\w+" : "\w+"), "(\w+)"\)', text):
-                found[program] |= {f"{step}.{what}" for step in re.findall(r'"(\w+)"', choices)}
+            for name, choices in re.findall(r'const char \*(\w+) = .* \? ("\w+" : "\w+");', text):
+                for what in re.findall(rf'AX_CRASHPOINT\({name}, "(\w+)"\)', text):
+                    found[program] |= {f"{step}.{what}" for step in re.findall(r'"(\w+)"', choices)}
     assert found["server"] == {p for p in SERVER_POINTS if not p.startswith(("sql.", "/"))}
     assert found["worker"] == set(WORKER_POINTS)
