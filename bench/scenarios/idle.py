@@ -3,7 +3,7 @@
 import time
 
 from axbench import rows
-from axbench.place import Place, cpu_s, now_ms, wait_for
+from axbench.place import Failed, Place, cpu_s, now_ms, wait_for
 from axbench.scenario import Scenario, on_both
 
 SIZES = {"20k": 20_000, "100k": 100_000, "1m": 1_000_000}
@@ -61,9 +61,14 @@ def start(build, quick, on, tasks):
     if quick:
         tasks = 500
     with Place(build, on) as place:
-        place.create_tasks(tasks, place.noop("@every 2s"))
+        # None fires before the stop: without a worker a task's later fires join the run that waits, and no new one is seen.
+        begins = now_ms() + (10_000 if quick else 90_000)
+        fires = place.noop("@every 2s")
+        place.create_tasks(tasks, lambda i: {**fires(i), "valid_from": begins})
         place.stop_servers()
-        time.sleep(2.1)
+        if now_ms() > begins:
+            raise Failed("making the tasks took longer than until their first fire")
+        time.sleep((begins - now_ms()) / 1000 + 2.1)
         last, = place.store.rows("SELECT coalesce(max(gid), 0) FROM ax_task_log")[0]
         place.start_servers()
         wait_for("the first fire", lambda: any(int(r["gid"]) > last for r in place.call("GET", "/runs?limit=1")["items"]),
