@@ -132,8 +132,6 @@ MUTANTS = [
            ("src/port/mem/alert_ops.c", "\t\tif (is_first(tx, delivery))\n", "\t\tif (is_first(tx, delivery) || true)\n")),
     mutant("end-not-told", "who knows of the beginning is told of the end",
            (ALERTS, "\tif (!alert->muted)\n\t\tstatus = tell_the_told(tx, alert, now, err);\n", "")),
-    mutant("told-to-nobody", "nothing is queued for a channel that is gone",
-           (ALERTS, " && is_there(&channels, told.at[i].channel_id))", ")")),
     mutant("try-not-counted", "every try is counted before it is made",
            (DELIVER, "\tdelivery->attempts++;\n", "")),
     mutant("sent-without-an-answer", "only what arrived is called sent",
