@@ -1,6 +1,7 @@
 #include "app/alert_rules.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "app/alerts.h"
 #include "app/failures.h"
@@ -26,7 +27,6 @@ static struct ax_alert_event event_of(
 		.task_id = run->task_id,
 		.gid = run->gid,
 		.subject = def->task_name,
-		.detail = run->result_msg,
 		.count = 1,
 	};
 }
@@ -34,14 +34,14 @@ static struct ax_alert_event event_of(
 /* Ends those open alerts of the task whose rule is in the set (bit 1 << rule). *ret_open: how many there were of any
  * rule. */
 static enum ax_status end_of_task(struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, unsigned rules,
-	const char *note, int64_t now, int *ret_open, struct ax_err *err)
+	const struct ax_said *how, int64_t now, int *ret_open, struct ax_err *err)
 {
 	struct ax_alerts open;
 	enum ax_status status = tx->ops->alerts_of_task(tx, task_id, OF_A_TASK, &open, err);
 	*ret_open = status == AX_OK ? open.n : 0;
 	for (int i = 0; status == AX_OK && i < open.n; i++)
 		if (rules >> open.at[i].rule & 1)
-			status = ax_alert_end(ctx, tx, &open.at[i], note, now, err);
+			status = ax_alert_end(ctx, tx, &open.at[i], how, now, err);
 	return status;
 }
 
@@ -76,9 +76,9 @@ static enum ax_status run_succeeded(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, int64_t now, struct ax_err *err)
 {
 	struct ax_alert failed;
-	const char *note = ax_sprintf(ctx->arena, "run %" PRId64 " succeeded", run->gid);
+	const struct ax_said how = { AX_SAY_OVER_SUCCEEDED, { ax_id_param(ctx->arena, "run", run->gid) } };
 	int open;
-	enum ax_status status = end_of_task(ctx, tx, run->task_id, 1U << AX_ALERT_ABSENCE, note, now, &open, err);
+	enum ax_status status = end_of_task(ctx, tx, run->task_id, 1U << AX_ALERT_ABSENCE, &how, now, &open, err);
 	if (status != AX_OK || open == 0)
 		return status;
 	status = tx->ops->alert_find(
@@ -86,7 +86,35 @@ static enum ax_status run_succeeded(
 	if (status != AX_OK)
 		return status == AX_NOT_FOUND ? AX_OK : status;
 	bool over = run->gid > failed.gid && now >= failed.seen_time + failed.bound * 1000;
-	return over ? ax_alert_end(ctx, tx, &failed, note, now, err) : AX_OK;
+	return over ? ax_alert_end(ctx, tx, &failed, &how, now, err) : AX_OK;
+}
+
+/* What is said of a failure, by state and reason; the first that fits. */
+static const struct {
+	enum ax_run_state state;
+	const char *reason; /* NULL = any */
+	enum ax_sentence sentence;
+} failures[] = {
+	{ AX_RUN_FAILED, "refused", AX_SAY_ALERT_FAILED_REFUSED },
+	{ AX_RUN_FAILED, "not_retried", AX_SAY_ALERT_FAILED_NOT_RETRIED },
+	{ AX_RUN_FAILED, "shards", AX_SAY_ALERT_FAILED_SHARDS },
+	{ AX_RUN_FAILED, NULL, AX_SAY_ALERT_FAILED },
+	{ AX_RUN_TIMEOUT, "timeout", AX_SAY_ALERT_FAILED_TIMEOUT },
+	{ AX_RUN_TIMEOUT, "hard_limit", AX_SAY_ALERT_FAILED_HARD_LIMIT },
+	{ AX_RUN_TIMEOUT, "shards", AX_SAY_ALERT_FAILED_SHARDS },
+	{ AX_RUN_TIMEOUT, NULL, AX_SAY_ALERT_FAILED_LOST },
+};
+
+static struct ax_said say_failure(struct ax_ctx *ctx, const struct ax_run *run)
+{
+	size_t i = 0;
+	while (i + 1 < AX_COUNT(failures) &&
+		(failures[i].state != run->status ||
+			(failures[i].reason != NULL && strcmp(failures[i].reason, run->reason) != 0)))
+		i++;
+	return (struct ax_said){ failures[i].sentence,
+		{ ax_id_param(ctx->arena, "run", run->gid), ax_text_param("worker", run->worker),
+			ax_number_param("code", run->result_code), ax_text_param("message", run->result_msg) } };
 }
 
 enum ax_status ax_alert_run_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
@@ -103,8 +131,7 @@ enum ax_status ax_alert_run_ended(struct ax_ctx *ctx, struct ax_tx *tx, const st
 	if (status != AX_OK || muted)
 		return status;
 	struct ax_alert_event event = event_of(ctx, AX_ALERT_FAILED, &task->def, run);
-	if (event.detail[0] == '\0')
-		event.detail = run->reason;
+	event.detail = say_failure(ctx, run);
 	event.value = run->result_code;
 	status = calm_bound(tx, &event, now, &event.bound, err);
 	return status == AX_OK ? ax_alert_raise(ctx, tx, &event, now, err) : status;
@@ -114,6 +141,10 @@ enum ax_status ax_alert_run_missed(struct ax_ctx *ctx, struct ax_tx *tx, const s
 	const struct ax_run *run, int64_t now, struct ax_err *err)
 {
 	struct ax_alert_event event = event_of(ctx, AX_ALERT_MISSED, &task->def, run);
+	event.detail = (struct ax_said){ AX_SAY_ALERT_MISSED,
+		{ ax_number_param("n", run->covers_count),
+			ax_number_param("window_ms", task->def.window_seconds * 1000),
+			ax_id_param(ctx->arena, "run", run->gid) } };
 	event.value = run->covers_count;
 	event.bound = task->def.window_seconds;
 	return ax_alert_raise(ctx, tx, &event, now, err);
@@ -122,13 +153,13 @@ enum ax_status ax_alert_run_missed(struct ax_ctx *ctx, struct ax_tx *tx, const s
 enum ax_status ax_alert_missed_decided(
 	struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, int64_t now, struct ax_err *err)
 {
+	const struct ax_said how = { .sentence = AX_SAY_OVER_DECIDED };
 	struct ax_runs undecided;
 	int open;
 	enum ax_status status = tx->ops->runs_undecided(tx, task_id, 1, &undecided, err);
 	if (status != AX_OK || undecided.n > 0)
 		return status;
-	return end_of_task(
-		ctx, tx, task_id, 1U << AX_ALERT_MISSED, "all missed fires were decided on", now, &open, err);
+	return end_of_task(ctx, tx, task_id, 1U << AX_ALERT_MISSED, &how, now, &open, err);
 }
 
 int64_t ax_late_bound(const struct ax_task_def *def, const struct ax_group *group)
@@ -144,7 +175,9 @@ enum ax_status ax_alert_run_given(struct ax_ctx *ctx, struct ax_tx *tx, const st
 	if (bound == 0 || late < bound || run->made_up) /* a fire that a person makes up is late by their will */
 		return AX_OK;
 	struct ax_alert_event event = event_of(ctx, AX_ALERT_LATE, def, run);
-	event.detail = "";
+	event.detail = (struct ax_said){ AX_SAY_ALERT_LATE_GIVEN,
+		{ ax_id_param(ctx->arena, "run", run->gid), ax_number_param("late_ms", late * 1000),
+			ax_number_param("allowed_ms", bound * 1000) } };
 	event.value = late;
 	event.bound = bound;
 	enum ax_status status = tx->ops->alert_find(tx, event.rule, event.group_key, event.episode, true, &open, err);
@@ -164,7 +197,7 @@ enum ax_status ax_alert_task_unreadable(struct ax_ctx *ctx, struct ax_tx *tx, co
 		.episode = episode_of(ctx, task->id),
 		.task_id = task->id,
 		.subject = task->def.task_name,
-		.detail = why->msg,
+		.detail = { AX_SAY_ALERT_UNSCHEDULABLE, { ax_text_param("fault", why->msg) } },
 	};
 	return ax_alert_raise(ctx, tx, &event, now, err);
 }
@@ -172,7 +205,8 @@ enum ax_status ax_alert_task_unreadable(struct ax_ctx *ctx, struct ax_tx *tx, co
 enum ax_status ax_alert_task_gone(
 	struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, int64_t now, struct ax_err *err)
 {
+	const struct ax_said how = { .sentence = AX_SAY_OVER_TASK_DELETED };
 	int open;
 	/* a group of failures may be of other tasks too */
-	return end_of_task(ctx, tx, task_id, ~(1U << AX_ALERT_FAILURE_GROUP), "the task was deleted", now, &open, err);
+	return end_of_task(ctx, tx, task_id, ~(1U << AX_ALERT_FAILURE_GROUP), &how, now, &open, err);
 }

@@ -98,7 +98,9 @@ static enum ax_status judge_wait(struct sweep *sweep, struct ax_tx *tx, const st
 		.task_id = run->task_id,
 		.gid = run->gid,
 		.subject = task.def.task_name,
-		.detail = "",
+		.detail = { AX_SAY_ALERT_LATE_WAITS,
+			{ ax_id_param(sweep->ctx->arena, "run", run->gid), ax_number_param("late_ms", late * 1000),
+				ax_number_param("allowed_ms", bound * 1000) } },
 		.value = late,
 		.bound = bound,
 	};
@@ -179,21 +181,24 @@ static enum ax_status judge_groups(struct ax_tx *tx, void *arg, struct ax_err *e
 	enum ax_status status = AX_OK;
 	for (int i = 0; status == AX_OK && i < sweep->groups.n; i++) {
 		const struct ax_group *group = &sweep->groups.at[i];
+		const struct ax_said over = { AX_SAY_OVER_BACKLOG, { ax_number_param("n", sweep->backlog[i]) } };
 		struct ax_alert_event event = {
 			.rule = AX_ALERT_BACKLOG,
 			.group_key = group->group_key,
 			.episode = "",
 			.subject = group->group_key,
-			.detail = "",
+			.detail = { AX_SAY_ALERT_BACKLOG,
+				{ ax_number_param("n", sweep->backlog[i]),
+					ax_number_param("wait_ms", group->backlog_seconds * 1000),
+					ax_number_param("allowed", group->backlog_limit) } },
 			.value = sweep->backlog[i],
 			.bound = group->backlog_limit,
 		};
 		if (group->backlog_limit > 0 && sweep->backlog[i] > group->backlog_limit)
 			status = ax_alert_raise(sweep->ctx, tx, &event, sweep->now, err);
 		else if (sweep->seen < WAITING_SEEN) /* else not all were counted */
-			status = ax_alert_resolve(sweep->ctx, tx, AX_ALERT_BACKLOG, group->group_key, "",
-				ax_sprintf(sweep->ctx->arena, "%" PRId64 " runs wait now", sweep->backlog[i]),
-				sweep->now, err);
+			status = ax_alert_resolve(
+				sweep->ctx, tx, AX_ALERT_BACKLOG, group->group_key, "", &over, sweep->now, err);
 	}
 	return status;
 }
@@ -239,7 +244,10 @@ static enum ax_status look_at_workers(struct ax_tx *tx, void *arg, struct ax_err
 			.group_key = status == AX_OK ? group_key : "",
 			.episode = worker->name,
 			.subject = worker->name,
-			.detail = "",
+			.detail = { AX_SAY_ALERT_WORKER_LOST,
+				{ ax_text_param("worker", worker->name),
+					ax_number_param("for_ms", sweep->now - worker->seen_time),
+					ax_number_param("allowed_ms", AX_LEASE_MS) } },
 			.value = (sweep->now - worker->seen_time) / 1000,
 			.bound = AX_LEASE_MS / 1000,
 		};
@@ -265,7 +273,10 @@ static enum ax_status look_at_tasks(struct ax_tx *tx, void *arg, struct ax_err *
 			.task_id = task->id,
 			.gid = task->last_run_gid,
 			.subject = task->def.task_name,
-			.detail = "",
+			.detail = { AX_SAY_ALERT_ABSENCE,
+				{ ax_number_param("for_ms", sweep->now - task->absence_time),
+					ax_number_param("allowed_ms", task->def.absence_seconds * 1000),
+					ax_id_param(sweep->ctx->arena, "run", task->last_run_gid) } },
 			.value = (sweep->now - task->absence_time) / 1000,
 			.bound = task->def.absence_seconds,
 		};
@@ -281,36 +292,36 @@ static enum ax_status look_at_tasks(struct ax_tx *tx, void *arg, struct ax_err *
 
 /* --- what is over ------------------------------------------------------------------------------------------------- */
 
-static enum ax_status worker_is_back(
-	struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert, const char **ret_note, struct ax_err *err)
+static enum ax_status worker_is_back(struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert,
+	enum ax_sentence *ret_over, struct ax_err *err)
 {
 	struct ax_worker worker;
 	enum ax_status status = tx->ops->worker_get(tx, alert->episode, false, &worker, err);
 	if (status == AX_NOT_FOUND)
-		*ret_note = "the worker was forgotten";
+		*ret_over = AX_SAY_OVER_WORKER_FORGOTTEN;
 	else if (status == AX_OK && worker.status == AX_WORKER_LEFT)
-		*ret_note = "the worker left";
+		*ret_over = AX_SAY_OVER_WORKER_LEFT;
 	else if (status == AX_OK && !is_lost(sweep, &worker))
-		*ret_note = "the worker is back";
+		*ret_over = AX_SAY_OVER_WORKER_BACK;
 	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
-static enum ax_status absence_is_over(
-	struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert, const char **ret_note, struct ax_err *err)
+static enum ax_status absence_is_over(struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert,
+	enum ax_sentence *ret_over, struct ax_err *err)
 {
 	struct ax_task task;
 	enum ax_status status = tx->ops->task_get(tx, alert->task_id, false, &task, err);
 	if (status == AX_NOT_FOUND)
-		*ret_note = "the task was deleted";
+		*ret_over = AX_SAY_OVER_TASK_DELETED;
 	else if (status == AX_OK && (task.status != AX_TASK_ENABLED || task.def.absence_seconds == 0))
-		*ret_note = "the task is not expected to run any more";
+		*ret_over = AX_SAY_OVER_NOT_EXPECTED;
 	else if (status == AX_OK && task.absence_time + task.def.absence_seconds * 1000 > sweep->now)
-		*ret_note = "the task has time again";
+		*ret_over = AX_SAY_OVER_TIME_AGAIN;
 	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
-static enum ax_status lateness_is_over(
-	struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert, const char **ret_note, struct ax_err *err)
+static enum ax_status lateness_is_over(struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert,
+	enum ax_sentence *ret_over, struct ax_err *err)
 {
 	struct ax_runs live;
 	if (sweep->now - alert->seen_time < AX_ALERT_CALM_MS)
@@ -322,52 +333,52 @@ static enum ax_status lateness_is_over(
 		if (live.at[i].status == AX_RUN_WAITING && live.at[i].fence == 0 &&
 			live.at[i].trigger_time <= sweep->now - LATE_LEAST_MS)
 			return AX_OK;
-	*ret_note = "nothing was late for ten minutes";
+	*ret_over = AX_SAY_OVER_ON_TIME;
 	return AX_OK;
 }
 
 /* A success could not end it then, as others failed. */
-static enum ax_status failing_is_over(
-	struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert, const char **ret_note, struct ax_err *err)
+static enum ax_status failing_is_over(struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert,
+	enum ax_sentence *ret_over, struct ax_err *err)
 {
 	struct ax_task task;
 	if (sweep->now - alert->seen_time < AX_ALERT_CALM_MS)
 		return AX_OK;
 	enum ax_status status = tx->ops->task_get(tx, alert->task_id, false, &task, err);
 	if (status == AX_OK && task.last_run_status == AX_RUN_SUCCESS)
-		*ret_note = "nothing failed for ten minutes";
+		*ret_over = AX_SAY_OVER_CALM;
 	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
-static enum ax_status misses_are_decided(
-	struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert, const char **ret_note, struct ax_err *err)
+static enum ax_status misses_are_decided(struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert,
+	enum ax_sentence *ret_over, struct ax_err *err)
 {
 	struct ax_runs undecided;
 	(void)sweep;
 	enum ax_status status = tx->ops->runs_undecided(tx, alert->task_id, 1, &undecided, err);
 	if (status == AX_OK && undecided.n == 0)
-		*ret_note = "no missed fires are left to decide on";
+		*ret_over = AX_SAY_OVER_NONE_LEFT;
 	return status;
 }
 
-static enum ax_status schedule_is_read(
-	struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert, const char **ret_note, struct ax_err *err)
+static enum ax_status schedule_is_read(struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert,
+	enum ax_sentence *ret_over, struct ax_err *err)
 {
 	struct ax_task task;
 	(void)sweep;
 	enum ax_status status = tx->ops->task_get(tx, alert->task_id, false, &task, err);
 	if (status == AX_OK && task.status != AX_TASK_ENABLED)
-		*ret_note = "the task is not expected to run any more";
+		*ret_over = AX_SAY_OVER_NOT_EXPECTED;
 	else if (status == AX_OK && (task.next_trigger_time != 0 || task.exhausted))
-		*ret_note = "its schedule can be read";
+		*ret_over = AX_SAY_OVER_READABLE;
 	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
-/* The rules whose alerts end with time. is_over sets the note when what the alert says is over. */
+/* The rules whose alerts end with time. is_over sets how when what the alert says is over. */
 static const struct {
 	enum ax_alert_rule rule;
 	enum ax_status (*is_over)(struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert,
-		const char **ret_note, struct ax_err *err);
+		enum ax_sentence *ret_over, struct ax_err *err);
 } ends[] = {
 	{ AX_ALERT_WORKER_LOST, worker_is_back },
 	{ AX_ALERT_ABSENCE, absence_is_over },
@@ -383,10 +394,10 @@ static enum ax_status end_those_over(struct ax_tx *tx, void *arg, struct ax_err 
 	struct ax_alerts open;
 	enum ax_status status = tx->ops->alerts_open(tx, ends[sweep->end].rule, sweep->after.id, BATCH, &open, err);
 	for (int i = 0; status == AX_OK && i < open.n; i++) {
-		const char *note = NULL;
-		status = ends[sweep->end].is_over(sweep, tx, &open.at[i], &note, err);
-		if (status == AX_OK && note != NULL)
-			status = ax_alert_end(sweep->ctx, tx, &open.at[i], note, sweep->now, err);
+		struct ax_said how = { .sentence = AX_SENTENCES };
+		status = ends[sweep->end].is_over(sweep, tx, &open.at[i], &how.sentence, err);
+		if (status == AX_OK && how.sentence != AX_SENTENCES)
+			status = ax_alert_end(sweep->ctx, tx, &open.at[i], &how, sweep->now, err);
 	}
 	if (status != AX_OK)
 		return status;

@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "core/limits.h"
 
-enum { SUBJECT_KEPT = 512, DETAIL_KEPT = 500, NOTE_KEPT = 500 };
+enum { SUBJECT_KEPT = 512, PARAM_KEPT = 500, NOTE_KEPT = 500 };
 
 /* As much of a text as an alert keeps, in one line and without cutting a character. */
 static const char *keep(struct ax_ctx *ctx, const char *text, size_t most)
@@ -15,6 +15,15 @@ static const char *keep(struct ax_ctx *ctx, const char *text, size_t most)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = ' ';
 	return kept;
+}
+
+/* The same for what a sentence was told. */
+static const char *keep_said(struct ax_ctx *ctx, struct ax_said said)
+{
+	for (int i = 0; i < ax_said_count(&said); i++)
+		if (said.params[i].text != NULL)
+			said.params[i].text = keep(ctx, said.params[i].text, PARAM_KEPT);
+	return ax_said_keep(ctx->arena, &said);
 }
 
 static enum ax_status queue(struct ax_tx *tx, const struct ax_alert *alert, int64_t channel_id,
@@ -108,7 +117,7 @@ static enum ax_status open_alert(
 		.task_id = event->task_id,
 		.gid = event->gid,
 		.subject = keep(ctx, event->subject, SUBJECT_KEPT),
-		.detail = keep(ctx, event->detail, DETAIL_KEPT),
+		.detail = keep_said(ctx, event->detail),
 		.value = event->value,
 		.bound = event->bound,
 		.count = AX_MAX(event->count, 1),
@@ -130,7 +139,7 @@ static enum ax_status add_to(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_ale
 	alert->task_id = event->task_id;
 	alert->gid = event->gid;
 	alert->subject = keep(ctx, event->subject, SUBJECT_KEPT);
-	alert->detail = keep(ctx, event->detail, DETAIL_KEPT);
+	alert->detail = keep_said(ctx, event->detail);
 	alert->value = event->value;
 	alert->bound = event->bound;
 	alert->count += event->count;
@@ -159,35 +168,35 @@ enum ax_status ax_alert_raise(
 }
 
 /* The row is locked. */
-static enum ax_status end_locked(
-	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_alert *alert, const char *note, int64_t now, struct ax_err *err)
+static enum ax_status end_locked(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_alert *alert,
+	const struct ax_said *how, int64_t now, struct ax_err *err)
 {
 	enum ax_status status = AX_OK;
 	alert->state = AX_ALERT_RESOLVED;
 	alert->resolve_time = AX_MAX(now, alert->open_time);
-	alert->resolve_note = keep(ctx, note, NOTE_KEPT);
+	alert->resolve_note = keep_said(ctx, *how);
 	if (!alert->muted)
 		status = tell_the_told(tx, alert, now, err);
 	return status == AX_OK ? tx->ops->alert_update(tx, alert, alert->rev, err) : status;
 }
 
-enum ax_status ax_alert_end(
-	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_alert *alert, const char *note, int64_t now, struct ax_err *err)
+enum ax_status ax_alert_end(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_alert *alert, const struct ax_said *how,
+	int64_t now, struct ax_err *err)
 {
 	enum ax_status status = tx->ops->alert_get(tx, alert->id, true, alert, err);
 	if (status == AX_NOT_FOUND || (status == AX_OK && alert->state != AX_ALERT_OPEN))
 		return AX_OK; /* another server ended it meanwhile */
-	return status == AX_OK ? end_locked(ctx, tx, alert, note, now, err) : status;
+	return status == AX_OK ? end_locked(ctx, tx, alert, how, now, err) : status;
 }
 
 enum ax_status ax_alert_resolve(struct ax_ctx *ctx, struct ax_tx *tx, enum ax_alert_rule rule, const char *group_key,
-	const char *episode, const char *note, int64_t now, struct ax_err *err)
+	const char *episode, const struct ax_said *how, int64_t now, struct ax_err *err)
 {
 	struct ax_alert alert;
 	enum ax_status status = tx->ops->alert_find(tx, rule, group_key, episode, true, &alert, err);
 	if (status == AX_NOT_FOUND)
 		return AX_OK;
-	return status == AX_OK ? end_locked(ctx, tx, &alert, note, now, err) : status;
+	return status == AX_OK ? end_locked(ctx, tx, &alert, how, now, err) : status;
 }
 
 /* --- reminders ---------------------------------------------------------------------------------------------------- */
@@ -301,11 +310,9 @@ enum ax_status ax_alert_mute(struct ax_ctx *ctx, int64_t id, bool muted, const c
 static enum ax_status close_alert(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct by_hand *hand = arg;
+	const struct ax_said how = { AX_SAY_OVER_BY_HAND, { ax_text_param("who", hand->by) } };
 	enum ax_status status = find_open(hand, tx, err);
-	if (status == AX_OK)
-		status = end_locked(hand->ctx, tx, hand->ret, ax_sprintf(hand->ctx->arena, "resolved by %s", hand->by),
-			hand->now, err);
-	return status;
+	return status == AX_OK ? end_locked(hand->ctx, tx, hand->ret, &how, hand->now, err) : status;
 }
 
 enum ax_status ax_alert_close(

@@ -13,7 +13,7 @@ struct ax_alert_event {
 	const char *episode;   /* what makes it the same alert as the open one; core/alert.h says it of each rule */
 	int64_t task_id, gid;  /* 0 = none */
 	const char *subject;   /* whose alert it is: the name of the task, of the worker, … */
-	const char *detail;    /* what happened, or "" */
+	struct ax_said detail; /* what happened */
 	int64_t value, bound;  /* numbers of the rule, or 0 */
 	int64_t count;         /* occurrences that this adds; 0 = a lasting condition: nothing is written while open */
 	bool tell_again;       /* the channels are told once more although it is open: it grows */
@@ -23,14 +23,14 @@ struct ax_alert_event {
 enum ax_status ax_alert_raise(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_alert_event *event, int64_t now, struct ax_err *err);
 
-/* It is over: resolves the open alert, if there is one, and queues that to whom the alert was told. `note`: how, in one
- * short sentence, or "". */
+/* It is over: resolves the open alert, if there is one, and queues that to whom the alert was told. `how`: in one short
+ * sentence. */
 enum ax_status ax_alert_resolve(struct ax_ctx *ctx, struct ax_tx *tx, enum ax_alert_rule rule, const char *group_key,
-	const char *episode, const char *note, int64_t now, struct ax_err *err);
+	const char *episode, const struct ax_said *how, int64_t now, struct ax_err *err);
 
 /* The same for an alert that was read in this transaction. */
-enum ax_status ax_alert_end(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_alert *alert, const char *note, int64_t now,
-	struct ax_err *err);
+enum ax_status ax_alert_end(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_alert *alert, const struct ax_said *how,
+	int64_t now, struct ax_err *err);
 
 /* Queues reminders of open alerts to channels that want them and were told long enough ago. */
 enum ax_status ax_alert_remind(struct ax_ctx *ctx, int64_t now, struct ax_err *err);

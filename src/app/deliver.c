@@ -42,12 +42,13 @@ static struct ax_message_event event_of(struct ax_ctx *ctx, const struct ax_chan
 	struct ax_message_event event = {
 		.claim = { delivery->id, delivery->rev + 1 }, .kind = delivery->kind, .alert = *alert
 	};
+	const struct ax_alert_reader reader = { .arena = ctx->arena, .language = channel->language, .tz = tz };
 	struct ax_buf buf;
 	ax_buf_init(&buf, TEXT_MAX);
-	ax_alert_title(alert, delivery->kind, channel->language, &buf);
+	ax_alert_title(&reader, alert, delivery->kind, &buf);
 	event.title = text_of(ctx, &buf);
 	ax_buf_init(&buf, TEXT_MAX);
-	ax_alert_body(alert, delivery->kind, channel->language, tz, &buf);
+	ax_alert_body(&reader, alert, delivery->kind, &buf);
 	event.body = text_of(ctx, &buf);
 	return event;
 }

@@ -37,17 +37,18 @@ static enum ax_status apply(
 {
 	const struct ax_failure_act *act = pass->act;
 	struct ax_ctx *ctx = pass->ctx;
+	struct ax_said how = { AX_SAY_OVER_BY_HAND,
+		{ ax_text_param("who", act->by), ax_text_param("reason", act->reason) } };
 	switch (act->kind) {
 	case AX_FAILURE_MUTE:
 		if (group->state == AX_FAILURE_RESOLVED)
 			return ax_fail(err, AX_CONFLICT, "state", "the group is resolved; reopen it first");
 		enter(group, AX_FAILURE_MUTED, pass);
-		return ax_failure_end_alert(ctx, tx, group,
-			ax_sprintf(ctx->arena, "muted by %s: %s", act->by, act->reason), pass->now, err);
+		how.sentence = AX_SAY_OVER_MUTED;
+		return ax_failure_end_alert(ctx, tx, group, &how, pass->now, err);
 	case AX_FAILURE_RESOLVE:
 		enter(group, AX_FAILURE_RESOLVED, pass);
-		return ax_failure_end_alert(
-			ctx, tx, group, ax_sprintf(ctx->arena, "resolved by %s", act->by), pass->now, err);
+		return ax_failure_end_alert(ctx, tx, group, &how, pass->now, err);
 	case AX_FAILURE_REOPEN:
 		enter(group, AX_FAILURE_OPEN, pass);
 		return AX_OK;

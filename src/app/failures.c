@@ -59,10 +59,10 @@ static const char *episode_of(struct ax_ctx *ctx, const struct ax_failure_group 
 }
 
 enum ax_status ax_failure_end_alert(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_failure_group *group,
-	const char *note, int64_t now, struct ax_err *err)
+	const struct ax_said *how, int64_t now, struct ax_err *err)
 {
 	return ax_alert_resolve(
-		ctx, tx, AX_ALERT_FAILURE_GROUP, group->group_key, episode_of(ctx, group), note, now, err);
+		ctx, tx, AX_ALERT_FAILURE_GROUP, group->group_key, episode_of(ctx, group), how, now, err);
 }
 
 /* --- folding ------------------------------------------------------------------------------------------------------ */
@@ -154,11 +154,11 @@ static enum ax_status look_at_growth(struct ax_tx *tx, struct heap *heap, int64_
 static enum ax_status raise(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct heap *heap, int64_t now, struct ax_err *err)
 {
-	static const char *const openings[] = {
-		[AX_FAILURE_NOTHING_NEW] = "It grows",
-		[AX_FAILURE_NEW] = "It is new",
-		[AX_FAILURE_BACK] = "It is back after it was resolved",
-		[AX_FAILURE_UNMUTED] = "It still fails now that its mute is over",
+	static const enum ax_sentence sentences[] = {
+		[AX_FAILURE_NOTHING_NEW] = AX_SAY_ALERT_FAILURE_GROWS,
+		[AX_FAILURE_NEW] = AX_SAY_ALERT_FAILURE_NEW,
+		[AX_FAILURE_BACK] = AX_SAY_ALERT_FAILURE_BACK,
+		[AX_FAILURE_UNMUTED] = AX_SAY_ALERT_FAILURE_UNMUTED,
 	};
 	const struct ax_failure_group *group = &heap->group;
 	struct ax_alert_event event = {
@@ -168,11 +168,9 @@ static enum ax_status raise(
 		.task_id = heap->newest->task_id,
 		.gid = heap->newest->gid,
 		.subject = group->title,
-		.detail = ax_sprintf(ctx->arena,
-			"%s: %" PRId64 " failure%s by now, the last of run %" PRId64 "%s%s (%s, code %" PRId64 ").",
-			openings[heap->news], group->count, group->count == 1 ? "" : "s", heap->newest->gid,
-			heap->newest->worker[0] != '\0' ? " on " : "", heap->newest->worker, group->reason,
-			group->code),
+		.detail = { sentences[heap->news],
+			{ ax_number_param("n", group->count), ax_id_param(ctx->arena, "run", heap->newest->gid),
+				ax_text_param("worker", heap->newest->worker), ax_number_param("code", group->code) } },
 		.count = heap->n,
 		.tell_again = heap->grows,
 	};
@@ -217,6 +215,7 @@ enum ax_status ax_failures_fold(struct ax_ctx *ctx, struct ax_tx *tx, int64_t no
 static enum ax_status forget(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_failure_groups *old, int64_t now, struct ax_err *err)
 {
+	const struct ax_said how = { .sentence = AX_SAY_OVER_QUIET };
 	enum ax_status status = AX_OK;
 	for (int i = 0; status == AX_OK && i < old->n; i++) {
 		int64_t seen_time = old->at[i].last_seen_time;
@@ -226,7 +225,7 @@ static enum ax_status forget(
 			continue;
 		}
 		if (status == AX_OK)
-			status = ax_failure_end_alert(ctx, tx, &old->at[i], "it did not fail any more", now, err);
+			status = ax_failure_end_alert(ctx, tx, &old->at[i], &how, now, err);
 		if (status == AX_OK)
 			status = tx->ops->failure_group_delete(tx, old->at[i].id, err);
 	}

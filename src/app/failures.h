@@ -23,9 +23,9 @@ enum ax_status ax_failures_fold(struct ax_ctx *ctx, struct ax_tx *tx, int64_t no
 enum ax_status ax_failures_retain(
 	struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int64_t keep_ms, int *ret_deleted, struct ax_err *err);
 
-/* The group's alert is over. `note`: how. */
+/* The group's alert is over. */
 enum ax_status ax_failure_end_alert(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_failure_group *group,
-	const char *note, int64_t now, struct ax_err *err);
+	const struct ax_said *how, int64_t now, struct ax_err *err);
 
 /* The group of the run's failure. AX_NOT_FOUND: it did not fail, or is not counted yet. */
 enum ax_status ax_failure_group_of_run(

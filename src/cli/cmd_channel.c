@@ -13,7 +13,7 @@ static const struct ax_opt change_opts[] = {
 	{ "name", NULL, "TEXT", "another name" },
 	{ "rules", NULL, "A,B", "rules that it hears; none: all" },
 	{ "groups", NULL, "A,B", "groups that it hears; none: all" },
-	{ "language", NULL, "L", "en or zh" },
+	{ "language", NULL, "L", "of what it is told: en (if not said) or zh" },
 	{ "time-zone", "tz", "ZONE", "of its quiet hours and the times that it is told (UTC)" },
 	{ "quiet", NULL, "FROM-TO", "quiet hours, as 22:00-07:00; none: never quiet" },
 	{ "remind", "remind-seconds", "N", "say again so often that an alert is open; 0: never (0)" },

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "core/sentence.h"
 #include "core/tz.h"
 
 enum ax_alert_rule {
@@ -38,12 +39,12 @@ struct ax_alert {
 	/* the newest occurrence */
 	int64_t task_id, gid; /* 0 = none */
 	const char *subject;  /* the task's or worker's name, … */
-	const char *detail;   /* what happened, in the words of whoever said it, or "" */
+	const char *detail;   /* what happened: a kept sentence (core/sentence.h), or "" */
 	int64_t value, bound; /* numbers of the rule: seconds late and allowed, runs waiting and allowed, …; or 0 */
 	int64_t count;        /* occurrences */
 	int64_t open_time, seen_time, resolve_time;
 	int64_t told_time;          /* when the channels were told last */
-	const char *resolve_note;   /* how it ended */
+	const char *resolve_note;   /* how it ended: a kept sentence, or "" */
 	bool muted;                 /* a person knows: nothing more is told of it */
 	const char *note, *note_by; /* why it was muted, or resolved by hand, and by whom */
 	int64_t rev;                /* grows with every change of the row: compare-and-swap */
@@ -57,7 +58,6 @@ enum ax_channel_kind {
 	AX_CHANNEL_WECOM = 5,
 	AX_CHANNEL_SLACK = 6,
 };
-enum ax_language { AX_ENGLISH = 0, AX_CHINESE = 1 };
 
 struct ax_channel {
 	int64_t id;

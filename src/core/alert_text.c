@@ -12,15 +12,15 @@ enum { LANGUAGES = 2, TEST = 0 };
  * test. Whatever the sentence says, the other facts are in the body. */
 static const char *const titles[AX_ALERT_RULES][LANGUAGES] = {
 	[TEST] = { "test message: this channel works", "测试消息：此通道工作正常" },
-	[AX_ALERT_FAILED] = { "{subject} failed", "{subject} 执行失败" },
+	[AX_ALERT_FAILED] = { "{subject} failed", "{subject} 失败" },
 	[AX_ALERT_MISSED] = { "{subject} missed {value} fires", "{subject} 错过 {value} 次触发" },
 	[AX_ALERT_LATE] = { "{subject} began {time} late, or still waits",
-		"{subject} 已延迟 {time}（已开始或仍在等待）" },
+		"{subject} 迟到 {time}（已派发或仍在等待）" },
 	[AX_ALERT_LATE_FINISH] = { "{subject} is not done in time", "{subject} 未按时完成" },
 	[AX_ALERT_STALLED] = { "{subject} makes no progress", "{subject} 长时间没有进展" },
-	[AX_ALERT_ABSENCE] = { "{subject} did not succeed for {time}", "{subject} 已有 {time} 没有成功执行" },
-	[AX_ALERT_BACKLOG] = { "group {group}: {value} runs wait", "组 {group}：{value} 个执行在排队等待" },
-	[AX_ALERT_WORKER_LOST] = { "worker {subject} fell silent", "执行器 {subject} 失去联系" },
+	[AX_ALERT_ABSENCE] = { "{subject} did not succeed for {time}", "{subject} 已有 {time} 没有成功" },
+	[AX_ALERT_BACKLOG] = { "group {group}: {value} runs wait", "分组 {group}：有 {value} 次运行在等待" },
+	[AX_ALERT_WORKER_LOST] = { "worker {subject} fell silent", "节点 {subject} 失去联系" },
 	[AX_ALERT_FAILURE_GROUP] = { "failures of one kind: {subject}", "同类失败：{subject}" },
 	[AX_ALERT_UNSCHEDULABLE] = { "{subject} cannot be scheduled any more", "{subject} 已无法调度" },
 };
@@ -32,43 +32,26 @@ static const char *const prefixes[][LANGUAGES] = {
 	[AX_TELL_TEST] = { "", "" },
 };
 
-enum label { GROUP, SINCE, COUNT, LAST_SEEN, ALLOWED, TASK, RUN, ENDED, LASTED, NOTE, LABELS };
+enum label { GROUP, SINCE, COUNT, LAST_SEEN, TASK, RUN, ENDED, LASTED, NOTE, LABELS };
 static const char *const labels[LABELS][LANGUAGES] = {
-	[GROUP] = { "group", "组" },
+	[GROUP] = { "group", "分组" },
 	[SINCE] = { "since", "开始" },
 	[COUNT] = { "count", "次数" },
 	[LAST_SEEN] = { "last seen", "最近一次" },
-	[ALLOWED] = { "allowed", "允许" },
 	[TASK] = { "task", "任务" },
-	[RUN] = { "run", "执行编号" },
+	[RUN] = { "run", "运行" },
 	[ENDED] = { "ended", "结束" },
 	[LASTED] = { "lasted", "持续" },
 	[NOTE] = { "how", "说明" },
 };
 
-static void add_duration(struct ax_buf *out, int64_t seconds, enum ax_language language)
+static const char *duration(const struct ax_alert_reader *reader, int64_t seconds)
 {
-	static const struct {
-		int64_t seconds;
-		const char *name[LANGUAGES];
-	} units[] = {
-		{ 86400, { "d", "天" } },
-		{ 3600, { "h", "小时" } },
-		{ 60, { "min", "分钟" } },
-		{ 1, { "s", "秒" } },
-	};
-	size_t u = 0;
-	seconds = AX_MAX(seconds, 0);
-	while (u + 1 < AX_COUNT(units) && seconds < units[u].seconds)
-		u++;
-	ax_buf_printf(out, "%" PRId64 " %s", seconds / units[u].seconds, units[u].name[language]);
-	int64_t rest = seconds % units[u].seconds;
-	if (u + 1 < AX_COUNT(units) && rest >= units[u + 1].seconds)
-		ax_buf_printf(out, " %" PRId64 " %s", rest / units[u + 1].seconds, units[u + 1].name[language]);
+	return ax_span_text(reader->arena, AX_MAX(seconds, 1) * 1000, reader->language);
 }
 
-static void add_word(
-	struct ax_buf *out, const char *word, size_t len, const struct ax_alert *alert, enum ax_language language)
+static void add_word(const struct ax_alert_reader *reader, const struct ax_alert *alert, const char *word, size_t len,
+	struct ax_buf *out)
 {
 	if (strncmp(word, "subject", len) == 0)
 		ax_buf_adds(out, alert->subject);
@@ -77,12 +60,13 @@ static void add_word(
 	else if (strncmp(word, "value", len) == 0)
 		ax_buf_printf(out, "%" PRId64, alert->value);
 	else
-		add_duration(out, alert->value, language);
+		ax_buf_adds(out, duration(reader, alert->value));
 }
 
-void ax_alert_title(
-	const struct ax_alert *alert, enum ax_delivery_kind kind, enum ax_language language, struct ax_buf *out)
+void ax_alert_title(const struct ax_alert_reader *reader, const struct ax_alert *alert, enum ax_delivery_kind kind,
+	struct ax_buf *out)
 {
+	enum ax_language language = reader->language;
 	ax_buf_adds(out, prefixes[kind][language]);
 	for (const char *p = titles[kind == AX_TELL_TEST ? TEST : alert->rule][language]; *p != '\0';) {
 		size_t plain = strcspn(p, "{");
@@ -91,7 +75,7 @@ void ax_alert_title(
 		if (*p == '\0')
 			break;
 		size_t len = strcspn(++p, "}");
-		add_word(out, p, len, alert, language);
+		add_word(reader, alert, p, len, out);
 		p += len + 1;
 	}
 }
@@ -126,41 +110,26 @@ static void add_time(
 	add_text(out, label, text, language);
 }
 
-/* The bound of a rule, where it says something. */
-static void add_bound(struct ax_buf *out, const struct ax_alert *alert, enum ax_language language)
+void ax_alert_body(const struct ax_alert_reader *reader, const struct ax_alert *alert, enum ax_delivery_kind kind,
+	struct ax_buf *out)
 {
-	if (alert->bound == 0)
-		return;
-	if (alert->rule == AX_ALERT_BACKLOG) {
-		add_number(out, ALLOWED, alert->bound, language);
-		return;
-	}
-	begin_line(out, ALLOWED, language);
-	add_duration(out, alert->bound, language);
-}
-
-void ax_alert_body(const struct ax_alert *alert, enum ax_delivery_kind kind, enum ax_language language,
-	const struct ax_tz *tz, struct ax_buf *out)
-{
+	enum ax_language language = reader->language;
 	struct ax_buf lines;
 	if (kind == AX_TELL_TEST)
 		return;
 	ax_buf_init(&lines, 4096);
-	if (alert->detail[0] != '\0' && kind != AX_TELL_RESOLVED)
-		ax_buf_adds(&lines, alert->detail);
+	if (kind != AX_TELL_RESOLVED)
+		ax_buf_adds(&lines, ax_kept_text(reader->arena, alert->detail, language));
 	add_text(&lines, GROUP, alert->group_key, language);
-	add_time(&lines, SINCE, alert->open_time, tz, language);
+	add_time(&lines, SINCE, alert->open_time, reader->tz, language);
 	if (alert->count > 1)
 		add_number(&lines, COUNT, alert->count, language);
 	if (kind == AX_TELL_RESOLVED) {
-		add_time(&lines, ENDED, alert->resolve_time, tz, language);
-		begin_line(&lines, LASTED, language);
-		add_duration(&lines, (alert->resolve_time - alert->open_time) / 1000, language);
-		add_text(&lines, NOTE, alert->resolve_note, language);
-	} else {
-		if (alert->seen_time / 1000 != alert->open_time / 1000)
-			add_time(&lines, LAST_SEEN, alert->seen_time, tz, language);
-		add_bound(&lines, alert, language);
+		add_time(&lines, ENDED, alert->resolve_time, reader->tz, language);
+		add_text(&lines, LASTED, duration(reader, (alert->resolve_time - alert->open_time) / 1000), language);
+		add_text(&lines, NOTE, ax_kept_text(reader->arena, alert->resolve_note, language), language);
+	} else if (alert->seen_time / 1000 != alert->open_time / 1000) {
+		add_time(&lines, LAST_SEEN, alert->seen_time, reader->tz, language);
 	}
 	add_number(&lines, TASK, alert->task_id, language);
 	add_number(&lines, RUN, alert->gid, language);

@@ -3,15 +3,23 @@
 
 /* What people read of an alert, in their language. Plain text: whoever sends it escapes it for where it goes. */
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "core/alert.h"
 
-/* One line: what is wrong, or over. */
-void ax_alert_title(
-	const struct ax_alert *alert, enum ax_delivery_kind kind, enum ax_language language, struct ax_buf *out);
+/* Whom it is for. */
+struct ax_alert_reader {
+	struct ax_arena *arena;
+	enum ax_language language;
+	const struct ax_tz *tz; /* of the times */
+};
 
-/* The facts, a line each, without a newline at the end. Times are those of `tz`. */
-void ax_alert_body(const struct ax_alert *alert, enum ax_delivery_kind kind, enum ax_language language,
-	const struct ax_tz *tz, struct ax_buf *out);
+/* One line: what is wrong, or over. */
+void ax_alert_title(const struct ax_alert_reader *reader, const struct ax_alert *alert, enum ax_delivery_kind kind,
+	struct ax_buf *out);
+
+/* What was seen, and the facts, a line each, without a newline at the end. */
+void ax_alert_body(const struct ax_alert_reader *reader, const struct ax_alert *alert, enum ax_delivery_kind kind,
+	struct ax_buf *out);
 
 #endif

@@ -1,6 +1,5 @@
 #include "core/failure.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/attr.h"
@@ -114,75 +113,59 @@ struct hints {
 	int n;
 };
 
-static void add(struct hints *h, const char *code, const char *text, const char *advice)
+static void add(struct hints *h, const char *code, const struct ax_said *said, enum ax_sentence advice)
 {
-	h->at[h->n++] = (struct ax_failure_hint){ code, text, advice };
+	h->at[h->n++] = (struct ax_failure_hint){ code, *said, advice };
 }
 
 static void of_worker(struct hints *h)
 {
 	const struct ax_failure_facts *f = h->facts;
+	const struct ax_said seldom = { AX_SAY_HINT_ONE_WORKER,
+		{ ax_number_param("n", f->count), ax_text_param("worker", f->worker),
+			ax_number_param("elsewhere", f->success_elsewhere) } };
+	const struct ax_said only = { AX_SAY_HINT_ONLY_WORKER,
+		{ ax_number_param("n", f->count), ax_text_param("worker", f->worker),
+			ax_number_param("elsewhere", f->success_elsewhere),
+			ax_number_param("here", f->success_here) } };
 	if (f->n_workers != 1 || f->count < EVIDENCE)
 		return;
-	if (f->success_elsewhere < EVIDENCE) {
-		add(h, "one_worker",
-			ax_sprintf(h->arena,
-				"All %" PRId64 " failures were on %s, but other workers hardly ran these tasks in that "
-				"time (%" PRId64 " successes seen): this says nothing about %s.",
-				f->count, f->worker, f->success_elsewhere, f->worker),
-			"");
-		return;
-	}
-	add(h, "only_worker",
-		ax_sprintf(h->arena,
-			"Only on %s: all %" PRId64 " failures were there, while the same tasks succeeded %" PRId64
-			" times on other workers and %" PRId64 " times on %s.",
-			f->worker, f->count, f->success_elsewhere, f->success_here, f->worker),
-		ax_sprintf(h->arena,
-			"Look at what is special about %s: its disk, network, files, policy. `axctl worker drain %s` "
-			"keeps new runs away from it.",
-			f->worker, f->worker));
+	if (f->success_elsewhere < EVIDENCE)
+		add(h, "one_worker", &seldom, AX_SENTENCES);
+	else
+		add(h, "only_worker", &only, AX_SAY_ADVICE_ONLY_WORKER);
 }
 
 static void of_version(struct hints *h)
 {
 	const struct ax_failure_facts *f = h->facts;
+	const struct ax_said said = { AX_SAY_HINT_SINCE_VERSION,
+		{ ax_number_param("version", f->first_version), ax_number_param("before", f->success_before),
+			ax_number_param("since", f->success_since), ax_id_param(h->arena, "id", f->task_id) } };
 	if (f->n_tasks != 1 || f->first_version <= 1 || f->count < EVIDENCE || f->success_before < EVIDENCE)
 		return;
-	add(h, "since_version",
-		ax_sprintf(h->arena,
-			"Since version %" PRId64 " of the task: no run of an earlier version failed like this, %" PRId64
-			" of them succeeded before; of version %" PRId64 " and later ones %" PRId64 " succeeded.",
-			f->first_version, f->success_before, f->first_version, f->success_since),
-		ax_sprintf(h->arena, "Compare version %" PRId64 " with the one before it (task %" PRId64 ").",
-			f->first_version, f->task_id));
+	add(h, "since_version", &said, AX_SAY_ADVICE_SINCE_VERSION);
 }
 
 static void of_tasks(struct hints *h)
 {
 	const struct ax_failure_facts *f = h->facts;
-	const char *executor = f->executor_key;
+	struct ax_said said = { AX_SAY_HINT_SOME_TASKS,
+		{ ax_number_param("failing", f->n_tasks), ax_number_param("tasks", f->tasks_of_executor),
+			ax_text_param("executor", f->executor_key) } };
 	if (f->tasks_of_executor < 2 || f->count < EVIDENCE)
 		return;
-	if (f->n_tasks >= f->tasks_of_executor)
-		add(h, "all_tasks",
-			ax_sprintf(h->arena,
-				"All %d tasks with the executor %s that ran since fail like this, each at least once.",
-				f->n_tasks, executor),
-			"Look at what these tasks share: the service that they call, a credential, the executor "
-			"itself.");
-	else if (f->n_tasks == 1)
-		add(h, "one_task",
-			ax_sprintf(h->arena,
-				"Only one of the %" PRId64 " tasks with the executor %s that ran since: %s.",
-				f->tasks_of_executor, executor,
-				f->task_name[0] != '\0' ? f->task_name : ax_sprintf(h->arena, "%" PRId64, f->task_id)),
-			"");
-	else
-		add(h, "some_tasks",
-			ax_sprintf(h->arena, "%d of the %" PRId64 " tasks with the executor %s that ran since.",
-				f->n_tasks, f->tasks_of_executor, executor),
-			"");
+	if (f->n_tasks >= f->tasks_of_executor) {
+		said.sentence = AX_SAY_HINT_ALL_TASKS;
+		add(h, "all_tasks", &said, AX_SAY_ADVICE_ALL_TASKS);
+	} else if (f->n_tasks == 1) {
+		said.sentence = AX_SAY_HINT_ONE_TASK;
+		said.params[3] = f->task_name[0] != '\0' ? ax_text_param("task", f->task_name)
+							 : ax_id_param(h->arena, "task", f->task_id);
+		add(h, "one_task", &said, AX_SENTENCES);
+	} else {
+		add(h, "some_tasks", &said, AX_SENTENCES);
+	}
 }
 
 int ax_failure_hints(

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "core/fingerprint.h"
+#include "core/sentence.h"
 
 enum {
 	AX_HOUR_MS = 3600 * 1000,
@@ -128,8 +129,8 @@ struct ax_failure_facts {
 
 struct ax_failure_hint {
 	const char *code; /* stable; docs/failures.md lists them */
-	const char *text;
-	const char *advice; /* what to do, or "" */
+	struct ax_said said;
+	enum ax_sentence advice; /* what to do, with the same parameters; AX_SENTENCES = nothing to say */
 };
 
 enum { AX_FAILURE_HINTS_MAX = 4 };

@@ -12,8 +12,9 @@ enum { SCAN = 2000, DELIVERIES_SHOWN = 500 };
 
 static const char *const states[] = { "open", "resolved" };
 
-static void render_members(struct ax_json *json, const struct ax_alert *alert)
+static void render_members(struct ax_call *c, const struct ax_alert *alert)
 {
+	struct ax_json *json = &c->json;
 	ax_json_id(json, "id", alert->id);
 	ax_json_str(json, "rule", ax_alert_rule_name(alert->rule));
 	ax_json_word(json, "group_key", alert->group_key);
@@ -22,14 +23,14 @@ static void render_members(struct ax_json *json, const struct ax_alert *alert)
 	ax_json_id(json, "task_id", alert->task_id);
 	ax_json_id(json, "gid", alert->gid);
 	ax_json_str(json, "subject", alert->subject);
-	ax_json_str(json, "detail", alert->detail);
+	ax_kept_json(json, &c->arena, "detail", alert->detail, AX_ENGLISH);
 	ax_json_int(json, "value", alert->value);
 	ax_json_int(json, "bound", alert->bound);
 	ax_json_int(json, "count", alert->count);
 	ax_json_time(json, "open_time", alert->open_time);
 	ax_json_time(json, "seen_time", alert->seen_time);
 	ax_json_time(json, "resolve_time", alert->resolve_time);
-	ax_json_str(json, "resolve_note", alert->resolve_note);
+	ax_kept_json(json, &c->arena, "resolve_note", alert->resolve_note, AX_ENGLISH);
 	ax_json_bool(json, "muted", alert->muted);
 	ax_json_str(json, "note", alert->note);
 	ax_json_word(json, "note_by", alert->note_by);
@@ -82,7 +83,7 @@ enum ax_status ax_get_alerts(struct ax_call *c, struct ax_err *err)
 	ax_call_items_begin(c);
 	for (int i = 0; i < alerts.n; i++) {
 		ax_json_obj(&c->json, NULL);
-		render_members(&c->json, &alerts.at[i]);
+		render_members(c, &alerts.at[i]);
 		ax_json_obj_end(&c->json);
 	}
 	ax_call_items_end(c, before);
@@ -96,7 +97,7 @@ static enum ax_status answer_alert(struct ax_call *c, const struct ax_alert *ale
 	if (status != AX_OK)
 		return status;
 	ax_json_obj(&c->json, NULL);
-	render_members(&c->json, alert);
+	render_members(c, alert);
 	ax_json_arr(&c->json, "deliveries");
 	for (int i = 0; i < deliveries.n; i++)
 		ax_render_delivery(c, &deliveries.at[i]);

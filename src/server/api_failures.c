@@ -107,15 +107,27 @@ static enum ax_status render_spread(struct ax_call *c, const struct ax_failure_s
 	return status;
 }
 
-static void render_hints(struct ax_json *json, const struct ax_failure_view *view)
+static void render_hint(struct ax_call *c, const struct ax_failure_hint *hint)
 {
+	struct ax_json *json = &c->json;
+	bool advises = hint->advice != AX_SENTENCES;
+	struct ax_said advice = hint->said;
+	advice.sentence = hint->advice;
+	ax_json_obj(json, NULL);
+	ax_json_str(json, "code", hint->code);
+	ax_json_str(json, "text", ax_said_text(&c->arena, &hint->said, AX_ENGLISH));
+	ax_render_sentence(c, hint->said.sentence, hint->said.params, ax_said_count(&hint->said));
+	ax_json_str(json, "advice", advises ? ax_said_text(&c->arena, &advice, AX_ENGLISH) : NULL);
+	ax_json_str(json, "advice_sentence", advises ? ax_sentence_name(&c->arena, hint->advice) : NULL);
+	ax_json_obj_end(json);
+}
+
+static void render_hints(struct ax_call *c, const struct ax_failure_view *view)
+{
+	struct ax_json *json = &c->json;
 	ax_json_arr(json, "hints");
 	for (int i = 0; i < view->n_hints; i++) {
-		ax_json_obj(json, NULL);
-		ax_json_str(json, "code", view->hints[i].code);
-		ax_json_str(json, "text", view->hints[i].text);
-		ax_json_word(json, "advice", view->hints[i].advice);
-		ax_json_obj_end(json);
+		render_hint(c, &view->hints[i]);
 	}
 	ax_json_arr_end(json);
 	ax_json_arr(json, "also_in");
@@ -240,7 +252,7 @@ enum ax_status ax_get_failure(struct ax_call *c, struct ax_err *err)
 		return status;
 	ax_json_obj(&c->json, NULL);
 	render_group(c, &view.group, &view.hours);
-	render_hints(&c->json, &view);
+	render_hints(c, &view);
 	status = render_spread(c, &view.spread, err);
 	ax_json_int(&c->json, "not_rerun", left);
 	if (status == AX_OK)

@@ -589,14 +589,7 @@ static struct ax_attempt last_attempt(const struct ax_run *run)
 void ax_render_sentence(struct ax_call *c, enum ax_sentence sentence, const struct ax_param *params, int n)
 {
 	ax_json_str(&c->json, "sentence", ax_sentence_name(&c->arena, sentence));
-	ax_json_obj(&c->json, "params");
-	for (int i = 0; i < n; i++) {
-		if (params[i].text == NULL)
-			ax_json_int(&c->json, params[i].name, params[i].number);
-		else if (params[i].text[0] != '\0')
-			ax_json_str(&c->json, params[i].name, params[i].text);
-	}
-	ax_json_obj_end(&c->json);
+	ax_params_json(&c->json, "params", params, n);
 }
 
 static void timeline_entry(struct ax_call *c, int64_t time, const char *event, enum ax_sentence sentence,

@@ -182,6 +182,30 @@ def test_an_episode_from_its_beginning_to_its_end(start_server, sink):
     assert 'ax_alerts_open{rule="failed"} 0' in metrics
 
 
+def test_a_channel_is_told_in_its_language(start_server, sink):
+    world = World(start_server, sink.port)
+    world.channel("webhook", {"url": sink.url}, rules=["failed"], language="zh")
+    task = world.task()
+    gid = world.run(task, "failed", message="disk full")["gid"]
+    event = wait_for(sink.events)[0]
+    said = f"运行 {gid} 失败，在节点 {world.worker.name} 上，代码 1：disk full。"
+    params = {"run": gid, "worker": world.worker.name, "code": 1, "message": "disk full"}
+    assert event["title"] == "job-α 失败" and event["text"].startswith(said + "\n分组：default\n")
+    assert (event["alert"]["detail"], event["alert"]["detail_sentence"], event["alert"]["detail_params"]) == (said, "alert_failed", params)
+    assert (event["alert"]["resolve_note"], event["alert"]["resolve_note_sentence"]) == ("", None)
+
+    shown = world.alert(event["alert"]["id"])  # the API speaks English, and says what was said
+    assert shown["detail"] == f"Run {gid} failed on {world.worker.name} with code 1: disk full."
+    assert (shown["detail_sentence"], shown["detail_params"]) == ("alert_failed", params)
+
+    newer = world.run(task, "success")["gid"]
+    end = wait_for(lambda: sink.events()[1:])[0]
+    assert end["title"] == "已恢复：job-α 失败" and f"\n说明：运行 {newer} 成功\n" in end["text"]
+    assert (end["alert"]["resolve_note"], end["alert"]["resolve_note_params"]) == (f"运行 {newer} 成功", {"run": newer})
+    shown = world.alert(event["alert"]["id"])
+    assert (shown["resolve_note"], shown["resolve_note_sentence"]) == (f"run {newer} succeeded", "over_succeeded")
+
+
 def test_a_receiver_that_fails_and_comes_back(start_server, sink):
     world = World(start_server, sink.port)
     channel = world.channel("webhook", {"url": sink.url}, rules=["failed"])
@@ -272,7 +296,7 @@ def test_chat_robots(start_server, sink):
                     ("dingtalk", "zh", {"secret": "SEC1", "mobiles": ["13800000000"], "mention_all": True}),
                     ("feishu", "zh", {"secret": "SEC2"}), ("wecom", "zh", {"mobiles": ["13800000000"], "mention_all": True}),
                     ("slack", "en", {})]}
-    world.run(world.task(task), "failed", message="boom")
+    gid = world.run(world.task(task), "failed", message="boom")["gid"]
     wait_for(lambda: len(sink.requests) == 4, SLOW)
     by_kind = {re.match(r"/(\w+)", request.path).group(1): request for request in sink.requests}
 
@@ -282,16 +306,17 @@ def test_chat_robots(start_server, sink):
     mac = hmac.new(b"SEC1", f"{query['timestamp']}\nSEC1".encode(), hashlib.sha256).digest()
     assert query["sign"] == base64.b64encode(mac).decode()
     assert request.json["msgtype"] == "text" and request.json["at"] == {"atMobiles": ["13800000000"], "isAtAll": True}
-    assert request.json["text"]["content"].startswith(f"[AX] {task} 执行失败\nboom\n组：default\n开始：")
+    assert request.json["text"]["content"].startswith(f"[AX] {task} 失败\n运行 {gid} 失败，在节点 w1 上，代码 1：boom。\n分组：default\n开始：")
 
     request = by_kind["feishu"]
     mac = hmac.new(f"{request.json['timestamp']}\nSEC2".encode(), b"", hashlib.sha256).digest()
     assert request.json["sign"] == base64.b64encode(mac).decode() and request.json["msg_type"] == "post"
     element = request.json["content"]["post"]["zh_cn"]["content"][0][0]
-    assert element["tag"] == "text" and element["text"].startswith(f"[AX] {task} 执行失败")
+    assert element["tag"] == "text" and element["text"].startswith(f"[AX] {task} 失败\n运行 {gid} 失败")
 
     assert by_kind["wecom"].json["text"]["mentioned_mobile_list"] == ["13800000000", "@all"]
-    assert by_kind["slack"].json["text"].startswith('[AX] &lt;b&gt;&amp;"*_`&lt;at user_id="all"&gt; failed\nboom\ngroup: default')
+    assert by_kind["slack"].json["text"].startswith(
+        f'[AX] &lt;b&gt;&amp;"*_`&lt;at user_id="all"&gt; failed\nRun {gid} failed on w1 with code 1: boom.\ngroup: default')
     assert by_kind["slack"].json["mrkdwn"] is False
 
     sink.answer = lambda request: (200, '{"errcode":310000,"errmsg":"sign not match","code":19021,"msg":"sign not match"}')
@@ -316,10 +341,10 @@ def test_mail_over_tls(start_server, tmp_path, security):
     name = "出账任务 " + "很长的名字" * 20
     world.run(world.task(name), "failed", message="磁盘已满\n.\nQUIT")
     got = wait_for(lambda: mail.mails)[0]
-    assert got.subject == f"[AX] {name} 执行失败" and got.sender == "MAIL FROM:<ax@example.org>"
+    assert got.subject == f"[AX] {name} 失败" and got.sender == "MAIL FROM:<ax@example.org>"
     assert got.recipients == ["RCPT TO:<ops@example.org>", "RCPT TO:<dev@example.org>"]
     assert got.message["from"] == "AX <ax@example.org>" and got.message["to"] == "ops@example.org, dev@example.org"
-    assert "磁盘已满 . QUIT" in got.text and got.message["auto-submitted"] == "auto-generated"
+    assert "上，代码 1：磁盘已满 . QUIT。" in got.text and got.message["auto-submitted"] == "auto-generated"
     assert all(len(line) <= 78 for line in got.data.split(b"\r\n")) and b"\n" not in got.data.replace(b"\r\n", b"")
     assert mail.logins == [("ax", "pass word", True)]
     wait_for(lambda: world.deliveries(channel)[0]["state"] == "sent")

@@ -357,7 +357,7 @@ interface Seen {
 }
 
 export interface FailureDetail extends Failure {
-	hints: { code: string; text: string; advice: string | null }[]
+	hints: ({ code: string; advice: string | null; advice_sentence: string | null } & Sentence)[]
 	also_in: { id: string; group_key: string; count: number; last_seen_time: number }[]
 	spread: {
 		workers: (Seen & { worker: string })[]
@@ -410,7 +410,7 @@ export interface Canary {
 	warnings: Warning[]
 }
 
-export const ALERT_RULES = ['failed', 'missed', 'late', 'late_finish', 'stalled', 'absence', 'backlog', 'worker_lost', 'failure_group'] as const
+export const ALERT_RULES = ['failed', 'missed', 'late', 'late_finish', 'stalled', 'absence', 'backlog', 'worker_lost', 'failure_group', 'unschedulable'] as const
 
 export interface Alert {
 	id: string
@@ -422,6 +422,8 @@ export interface Alert {
 	gid: string | null
 	subject: string
 	detail: string
+	detail_sentence: string | null
+	detail_params: Record<string, string | number>
 	value: number
 	bound: number
 	count: number
@@ -429,6 +431,8 @@ export interface Alert {
 	seen_time: number
 	resolve_time: number | null
 	resolve_note: string
+	resolve_note_sentence: string | null
+	resolve_note_params: Record<string, string | number>
 	muted: boolean
 	note: string
 	note_by: string | null

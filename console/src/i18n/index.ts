@@ -12,6 +12,10 @@ const catalogue = shallowRef<Partial<Catalogue>>({})
 export const elementLocale = shallowRef<Language>()
 export const currentLang = shallowRef<Lang>('en')
 
+type Faults = Pick<typeof import('./faults'), 'faultText' | 'messageText'>
+/** The server's own words, which are English: what puts them into the user's language, where that is another. */
+const faults = shallowRef<Faults | null>(null)
+
 type Loaded = [Catalogue, Language]
 const loaders: Record<Lang, () => Promise<Loaded>> = {
 	en: async () => {
@@ -24,11 +28,20 @@ const loaders: Record<Lang, () => Promise<Loaded>> = {
 	},
 }
 
+/** They come behind the page, which waits for none of them; without them the server's English stands. */
+function loadFaults(): void {
+	import('./faults').then(
+		(said) => (faults.value = said),
+		() => undefined,
+	)
+}
+
 export async function loadLang(lang: Lang): Promise<void> {
 	const [texts, element] = await loaders[lang]()
 	catalogue.value = texts
 	elementLocale.value = element
 	currentLang.value = lang
+	if (lang === 'zh') loadFaults()
 	document.documentElement.lang = lang === 'zh' ? 'zh-CN' : 'en'
 }
 
@@ -53,4 +66,14 @@ export function t(key: Key, params?: Params): string {
 export function tWord(prefix: string, word: string, params?: Params): string {
 	const text = catalogue.value[`${prefix}.${word}` as Key]
 	return text === undefined ? word : fill(text, params)
+}
+
+/** What the server says no with, in the user's language; as it is when nobody put it into words yet. */
+export function tFault(english: string): string {
+	return (currentLang.value === 'zh' && faults.value?.faultText(english)) || english
+}
+
+/** The message of a run: the server's own ones in the user's language, those of workers and people as they are. */
+export function tMessage(english: string): string {
+	return (currentLang.value === 'zh' && faults.value?.messageText(english)) || english
 }

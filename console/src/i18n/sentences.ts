@@ -1,9 +1,9 @@
-// Sentences of the server's, in Chinese: the steps of a why and a run's timeline. The names and their parameters are those of
+// Sentences of the server's, in Chinese: the steps of a why, a run's timeline, alerts, what failures have in common. The names and their parameters are those of
 // src/core/sentence.def, which has the English; a test holds the two against each other. What stands in [ ] is left out when a
 // parameter in it is not there.
 
-import type { Sentence } from '@/api'
-import { currentLang, tWord, type Params } from '@/i18n'
+import type { Alert } from '@/api'
+import { currentLang, tFault, tMessage, tWord, type Params } from '@/i18n'
 import { durationText } from '@/lib/time'
 
 const attempt = '第 {attempt} 次尝试（fence {fence}）于 {at} 派发给 {worker}，'
@@ -18,8 +18,8 @@ export const zhSentences: Record<string, string> = {
 	delay: '于 {asked} 提出，要求在 {due} 运行[，带键 {key}：再次使用该键得到的仍是这次运行]。',
 	event: '事件 {event}[（{id}）] 由 {by} 于 {at} 发送，任务监听该事件。',
 	event_gone: '由事件 {id} 引起，该事件已不再保留。',
-	fire: '它代表 {fire} 的触发，由 {since} 起的规则（{schedule}，{zone}，版本 {epoch}）要求。',
-	fire_undemanded: '它代表 {fire} 的触发，而 {since} 起的规则（{schedule}，{zone}，版本 {epoch}）并未要求。',
+	fire: '它代表 {fire} 的触发，由 {since} 起的规则（{schedule}，{zone}，规则第 {epoch} 期）要求。',
+	fire_undemanded: '它代表 {fire} 的触发，而 {since} 起的规则（{schedule}，{zone}，规则第 {epoch} 期）并未要求。',
 	fire_unknown: '它代表 {fire} 的触发；当时要求它的规则已无从得知。',
 	jitter: '任务的抖动使它推后 {late_ms}，在 {at} 到期。',
 	join: '它汇合各上游在批次 {batch} 中的结果：{states}。',
@@ -110,7 +110,7 @@ export const zhSentences: Record<string, string> = {
 	end_timeout: `${ended}最后一次尝试超时，已无重试[：{message}]。`,
 	end_worker_stopped: `${ended}节点停机，且不能再次丢失[：{message}]。`,
 	broken_at: '链条在任务 {task} 的运行 {run} 处中断，其状态为{state}[：{message}]。',
-	failure_group: '它是失败分组 {id}（{failure_state}）的 {n} 次失败之一，首次见于 {at}[：{title}]。',
+	failure_group: '它是失败组 {id}（{failure_state}）的 {n} 次失败之一，首次见于 {at}[：{title}]。',
 	upstreams_missing: '在其批次中未见成功：{tasks}。',
 
 	duplicate: '运行 {run}（{state}）也代表 {fire} 的触发：同一次触发出现不同的运行编号是故障。',
@@ -120,14 +120,14 @@ export const zhSentences: Record<string, string> = {
 	one_request: '一次请求，一次运行：相同编号再次出现是这次运行的重试，另一个编号则是另一次请求。',
 	rerun_by: '运行 {run}（{state}）是它的重跑。',
 
-	before_task: '在 {at} 任务还没有调度计划；任务创建于 {created}。',
+	before_task: '在 {at} 任务还没有时间表；任务创建于 {created}。',
 	being_made: '{fire} 的触发此刻到期。',
 	calendar_in: '调度时间 {at} 不触发：其日期在日历 {calendar} 版本 {version} 之内[（{label}）]，按日历排除。',
 	calendar_out: '调度时间 {at} 不触发：其日期不在日历 {calendar} 版本 {version} 之内[（{label}）]。',
 	duplicates: '有 {n} 次运行代表 {fire} 的触发：同一次触发出现不同的运行编号是故障。',
 	enabled: '任务已启用。',
 	event_ran: `${newest}生成了运行 {run}。`,
-	exhausted: '调度计划 {schedule} 不再有触发。',
+	exhausted: '时间表 {schedule} 不再有触发。',
 	fire_after: '其后的下一次触发在 {fire}[（{note}）]。',
 	fire_after_disabled: '其后的下一次触发在 {fire}[（{note}）]，前提是届时任务已启用。',
 	fire_became: '{fire} 的触发成为运行 {run}（{state}）[，由补跑 {backfill} 生成][：{message}]。',
@@ -142,9 +142,9 @@ export const zhSentences: Record<string, string> = {
 	nothing: '{fire} 的触发没有任何记录：这是故障，除非其运行已按保留期删除。',
 	not_enabled: '任务从 {from} 起尚未启用，因此不要求任何触发。',
 	not_enabled_fire: '任务从 {from} 起尚未启用，因此不要求 {fire} 的触发。',
-	no_fire_yet: '从 {from} 到 {to} 调度计划没有触发。',
-	no_schedule: '任务没有调度计划；其运行按请求生成[，并在以下任一任务成功后生成：{any_of}][，并在以下任务全部成功后生成：{all_of}]。[到 {until} 为止没有运行。][到 {at} 为止最近的是运行 {run}（{state}）。]',
-	no_schedule_event: '任务没有调度计划；由事件 {event} 触发[，并在以下任一任务成功后生成：{any_of}][，并在以下任务全部成功后生成：{all_of}]。[到 {until} 为止没有运行。][到 {at} 为止最近的是运行 {run}（{state}）。]',
+	no_fire_yet: '从 {from} 到 {to} 时间表没有触发。',
+	no_schedule: '任务没有时间表；其运行按请求生成[，并在以下任一任务成功后生成：{any_of}][，并在以下任务全部成功后生成：{all_of}]。[到 {until} 为止没有运行。][到 {at} 为止最近的是运行 {run}（{state}）。]',
+	no_schedule_event: '任务没有时间表；由事件 {event} 触发[，并在以下任一任务成功后生成：{any_of}][，并在以下任务全部成功后生成：{all_of}]。[到 {until} 为止没有运行。][到 {at} 为止最近的是运行 {run}（{state}）。]',
 	passed_over: `${newest}没有生成运行：任务当时没有监听它。`,
 	passed_over_condition: `${newest}没有生成运行：其内容不满足任务的条件。`,
 	passed_over_created: `${newest}没有生成运行：任务从未启用。`,
@@ -153,7 +153,7 @@ export const zhSentences: Record<string, string> = {
 	paused: '任务自 {since} 起暂停：恢复前不生成运行。',
 	scheduler_late: '{fire} 的触发到期已 {late_ms}，仍未生成：调度落后。',
 	task: '任务 {task} {status}，版本 {version}[：{schedule}，{zone}]。',
-	unschedulable: '无法解读其调度计划，因此没有触发：{fault}。',
+	unschedulable: '无法解读其时间表，因此没有触发：{fault}。',
 	valid_from: '调度时间 {at} 不触发：任务自 {from} 起有效。',
 	valid_until: '调度时间 {at} 不触发：任务有效至 {until}。',
 	was_paused: '任务从 {from} 起暂停，因此不要求任何触发。',
@@ -169,6 +169,57 @@ export const zhSentences: Record<string, string> = {
 	line_retry_due: '下一次尝试',
 	line_split: '已生成分片 1 至 {total}',
 	line_started: '{worker} 开始执行',
+
+	alert_absence: '已有 {for_ms} 没有成功，应在 {allowed_ms} 内成功一次[；最近的运行是 {run}]。',
+	alert_backlog: '分组中有 {n} 次运行等待超过 {wait_ms}，允许 {allowed} 次。',
+	alert_failed: '运行 {run} 失败[，在节点 {worker} 上]，代码 {code}[：{message}]。',
+	alert_failed_hard_limit: '运行 {run} 超过服务端硬性时限[，在节点 {worker} 上]：超时和宽限期已过，而节点没有回音。',
+	alert_failed_lost: '运行 {run} 丢失[，在节点 {worker} 上]：节点失联或停机，且不能再次丢失。',
+	alert_failed_not_retried: '运行 {run} 失败[，在节点 {worker} 上]，代码 {code} 不在重试之列[：{message}]。',
+	alert_failed_refused: '运行 {run} 被节点[ {worker} ]的本地策略拒绝[：{message}]。',
+	alert_failed_shards: '运行 {run} 有分片未成功[：{message}]。',
+	alert_failed_timeout: '运行 {run} 超时[，在节点 {worker} 上][：{message}]。',
+	alert_failure_back: '解决之后再次出现：至今 {n} 次，最近是运行 {run}[，在节点 {worker} 上]，代码 {code}。',
+	alert_failure_grows: '正在增长：至今 {n} 次，最近是运行 {run}[，在节点 {worker} 上]，代码 {code}。',
+	alert_failure_new: '首次出现：至今 {n} 次，最近是运行 {run}[，在节点 {worker} 上]，代码 {code}。',
+	alert_failure_unmuted: '静音到期后仍在发生：至今 {n} 次，最近是运行 {run}[，在节点 {worker} 上]，代码 {code}。',
+	alert_late_finish: '运行 {run} 已执行 {for_ms}，预期 {allowed_ms}[；它最近的报告：{message}]。',
+	alert_late_given: '运行 {run} 到期后 {late_ms} 才派发，允许 {allowed_ms}。',
+	alert_late_waits: '运行 {run} 到期已 {late_ms}，仍未派发；允许 {allowed_ms}。',
+	alert_missed: '有 {n} 次触发迟于 {window_ms} 才被发现；由运行 {run} 代表，等待人来决定。',
+	alert_not_ended: '运行 {run} 应在 {late_ms} 前结束[；它最近的报告：{message}]。',
+	alert_stalled: '运行 {run} 已有 {for_ms} 没有进展，允许 {allowed_ms}[；它最近的报告：{message}]。',
+	alert_unschedulable: '无法解读其时间表，因此没有触发：{fault}',
+	alert_worker_lost: '节点 {worker} 最近一次联系在 {for_ms} 前，应至少每 {allowed_ms} 一次。',
+	over_attempt: '该次尝试已结束',
+	over_backlog: '目前有 {n} 次运行等待',
+	over_by_hand: '由 {who} 解除',
+	over_calm: '十分钟内没有失败',
+	over_decided: '错过的触发都已有决定',
+	over_moves: '又有了进展',
+	over_muted: '由 {who} 静音：{reason}',
+	over_none_left: '已没有待决定的错过触发',
+	over_not_expected: '任务不再需要运行',
+	over_on_time: '十分钟内没有迟到',
+	over_quiet: '不再失败',
+	over_readable: '其时间表可以解读了',
+	over_run_ended: '运行已结束',
+	over_succeeded: '运行 {run} 成功',
+	over_task_deleted: '任务已删除',
+	over_time_again: '任务又有了时间',
+	over_worker_back: '节点已恢复联系',
+	over_worker_forgotten: '节点已被移除',
+	over_worker_left: '节点已退出',
+
+	hint_all_tasks: '分组中使用执行器 {executor}、此后运行过的 {tasks} 个任务全部如此失败，每个至少一次。',
+	hint_one_task: '此后运行过的 {tasks} 个使用执行器 {executor} 的任务中，仅 {task} 如此失败。',
+	hint_one_worker: '{n} 次失败全部发生在节点 {worker}，但这段时间其他节点几乎没有运行过这些任务（见到 {elsewhere} 次成功），不能说明 {worker} 有问题。',
+	hint_only_worker: '仅发生在节点 {worker}：{n} 次失败全部在此，而同样的任务在其他节点成功 {elsewhere} 次，在 {worker} 成功 {here} 次。',
+	hint_since_version: '自任务的版本 {version} 起出现：此前的版本从未如此失败，成功过 {before} 次；版本 {version} 及之后成功 {since} 次。',
+	hint_some_tasks: '此后运行过的 {tasks} 个使用执行器 {executor} 的任务中，有 {failing} 个如此失败。',
+	advice_all_tasks: '看看这些任务有何共同之处：所调用的服务、凭据、执行器本身。',
+	advice_only_worker: '看看 {worker} 有何特别：磁盘、网络、文件、本地策略。用 `axctl worker drain {worker}` 可使新的运行避开它。',
+	advice_since_version: '将版本 {version} 与其前一版本比较（任务 {id}）。',
 }
 
 /** What a parameter is called here: spans of time, and the server's words. */
@@ -180,6 +231,9 @@ function shown(name: string, value: string | number): string {
 	if (name === 'kind') return tWord('kind', word)
 	if (name === 'status') return tWord('taskStatus', word)
 	if (name === 'failure_state') return tWord('failureState', word)
+	if (name === 'fault') return tFault(word)
+	if (name === 'message' || name === 'note') return tMessage(word)
+	if (name === 'reason') return tMessage(tWord('reason', word))
 	return word
 }
 
@@ -193,7 +247,12 @@ export function fillSentence(text: string, params: Params): string {
 }
 
 /** The sentence in the viewer's language; one that is new to us in English. */
-export function sentenceText(said: Sentence): string {
-	const own = currentLang.value === 'zh' ? zhSentences[said.sentence] : undefined
+export function sentenceText(said: { text: string; sentence: string | null; params: Params }): string {
+	const own = currentLang.value === 'zh' && said.sentence ? zhSentences[said.sentence] : undefined
 	return own === undefined ? said.text : fillSentence(own, said.params)
 }
+
+/** What an alert is about, and how it ended. */
+export const alertText = (alert: Alert): string => sentenceText({ text: alert.detail, sentence: alert.detail_sentence, params: alert.detail_params })
+export const alertEnd = (alert: Alert): string =>
+	sentenceText({ text: alert.resolve_note, sentence: alert.resolve_note_sentence, params: alert.resolve_note_params })

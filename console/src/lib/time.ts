@@ -1,5 +1,7 @@
 // Instants and durations in words. Dates are written year-month-day in every language: sortable, never misread.
 
+import { currentLang } from '@/i18n'
+
 export const viewerZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 
 const formatters = new Map<string, Intl.DateTimeFormat>()
@@ -56,28 +58,35 @@ export function offsetText(seconds: number): string {
 	return `${seconds < 0 ? '−' : '+'}${two(abs / 3600)}:${two((abs % 3600) / 60)}`
 }
 
-/** `340 ms`, `12.3 s`, `4 min 05 s`, `1 h`, `3 h 20 min`, `2 d 4 h` */
+const units = {
+	en: { d: 'd', h: 'h', min: 'min', s: 's', ms: 'ms' },
+	zh: { d: '天', h: '小时', min: '分钟', s: '秒', ms: '毫秒' },
+}
+
+/** `340 ms`, `12.3 s`, `4 min 05 s`, `1 h`, `3 h 20 min`, `2 d 4 h`; in Chinese `4 分钟 05 秒`. */
 export function durationText(ms: number): string {
+	const unit = units[currentLang.value]
 	if (ms < 0) return `−${durationText(-ms)}`
-	if (ms < 1000) return `${Math.round(ms)} ms`
-	if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`
+	if (ms < 1000) return `${Math.round(ms)} ${unit.ms}`
+	if (ms < 59_950) return `${(ms / 1000).toFixed(1)} ${unit.s}`
 	const s = Math.round(ms / 1000)
 	const two = (n: number) => String(n).padStart(2, '0')
-	if (s < 3600) return `${Math.floor(s / 60)} min${s % 60 ? ` ${two(s % 60)} s` : ''}`
+	if (s < 3600) return `${Math.floor(s / 60)} ${unit.min}${s % 60 ? ` ${two(s % 60)} ${unit.s}` : ''}`
 	const min = Math.floor(s / 60)
-	if (min < 1440) return `${Math.floor(min / 60)} h${min % 60 ? ` ${two(min % 60)} min` : ''}`
+	if (min < 1440) return `${Math.floor(min / 60)} ${unit.h}${min % 60 ? ` ${two(min % 60)} ${unit.min}` : ''}`
 	const h = Math.floor(min / 60)
-	return `${Math.floor(h / 24)} d${h % 24 ? ` ${h % 24} h` : ''}`
+	return `${Math.floor(h / 24)} ${unit.d}${h % 24 ? ` ${h % 24} ${unit.h}` : ''}`
 }
 
 /** A countdown that changes once a second: `8 s`, `4:05`, `3:20:09`, `2 d 4 h`. */
 export function countdownText(ms: number): string {
+	const unit = units[currentLang.value]
 	const s = Math.max(0, Math.ceil(ms / 1000))
 	const two = (n: number) => String(n).padStart(2, '0')
-	if (s < 60) return `${s} s`
+	if (s < 60) return `${s} ${unit.s}`
 	if (s < 3600) return `${Math.floor(s / 60)}:${two(s % 60)}`
 	if (s < 172_800) return `${Math.floor(s / 3600)}:${two(Math.floor((s % 3600) / 60))}:${two(s % 60)}`
-	return `${Math.floor(s / 86_400)} d ${Math.floor((s % 86_400) / 3600)} h`
+	return `${Math.floor(s / 86_400)} ${unit.d} ${Math.floor((s % 86_400) / 3600)} ${unit.h}`
 }
 
 /** The value of `<input type="datetime-local">` for an instant, in the viewer's zone, to the minute. */

@@ -58,6 +58,12 @@ test('a channel is made, tested and told of an alert, which is muted and resolve
 	await dialog.getByRole('button', { name: 'Resolve' }).click()
 	await expect(page.locator('.page-head .tag').first()).toHaveText('resolved')
 
+	await expect(page.locator('.facts')).toContainText(`Run ${gid} failed on`)
+	await page.getByTitle('Switch to Chinese').click()
+	await expect(page.locator('.facts')).toContainText(new RegExp(`运行 ${gid} 失败，在节点 \\S+ 上，代码 9`))
+	await expect(page.locator('.facts')).toContainText(/由 \S+ 解除/)
+	await page.getByTitle('切换到英文').click()
+
 	await page.goto('/#/channels')
 	await row.getByRole('button', { name: 'Delete' }).click()
 	await dialog.getByRole('button', { name: 'Delete' }).click()

@@ -59,7 +59,7 @@ test('what may be said of the spread is said in both languages', async ({ page, 
 	await page.goto(`/#/failures/${run.failure_id}`)
 	await expect(page.locator('.hints')).toContainText('worker')
 	await page.getByTitle('Switch to Chinese').click()
-	await expect(page.locator('.hints')).toContainText('几乎没有其他节点运行过这些任务')
+	await expect(page.locator('.hints')).toContainText('3 次失败全部发生在节点')
 })
 
 test('a run that takes longer than promised is marked', async ({ page, api }) => {

@@ -86,7 +86,8 @@ static const char *slack_text(const char *text, struct ax_arena *arena)
 
 /* --- bodies ------------------------------------------------------------------------------------------------------- */
 
-static void webhook_event(struct ax_json *json, const struct ax_message_event *event)
+static void webhook_event(
+	struct ax_json *json, const struct ax_message_event *event, enum ax_language language, struct ax_arena *arena)
 {
 	const struct ax_alert *alert = &event->alert;
 	ax_json_obj(json, NULL);
@@ -108,26 +109,26 @@ static void webhook_event(struct ax_json *json, const struct ax_message_event *e
 	ax_json_id(json, "task_id", alert->task_id);
 	ax_json_id(json, "gid", alert->gid);
 	ax_json_str(json, "subject", alert->subject);
-	ax_json_str(json, "detail", alert->detail);
+	ax_kept_json(json, arena, "detail", alert->detail, language);
 	ax_json_int(json, "value", alert->value);
 	ax_json_int(json, "bound", alert->bound);
 	ax_json_int(json, "count", alert->count);
 	ax_json_time(json, "open_time", alert->open_time);
 	ax_json_time(json, "seen_time", alert->seen_time);
 	ax_json_time(json, "resolve_time", alert->resolve_time);
-	ax_json_str(json, "resolve_note", alert->resolve_note);
+	ax_kept_json(json, arena, "resolve_note", alert->resolve_note, language);
 	ax_json_obj_end(json);
 	ax_json_obj_end(json);
 }
 
-static void webhook(struct ax_json *json, const struct ax_message *message)
+static void webhook(struct ax_json *json, const struct ax_message *message, struct ax_arena *arena)
 {
 	ax_json_int(json, "version", 1);
 	ax_json_str(json, "channel", message->channel.name);
 	ax_json_int(json, "time", message->time);
 	ax_json_arr(json, "events");
 	for (int i = 0; i < message->n; i++)
-		webhook_event(json, &message->events[i]);
+		webhook_event(json, &message->events[i], message->channel.language, arena);
 	ax_json_arr_end(json);
 }
 
@@ -254,7 +255,7 @@ struct ax_alert_request ax_alert_request_make(
 	ax_json_obj(&json, NULL);
 	switch (message->channel.kind) {
 	case AX_CHANNEL_WEBHOOK:
-		webhook(&json, message);
+		webhook(&json, message, arena);
 		break;
 	case AX_CHANNEL_DINGTALK:
 		dingtalk(&json, settings, text);

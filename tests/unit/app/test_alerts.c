@@ -1,5 +1,6 @@
 /* Alerts: when they open, grow and end, and what is queued for whom. */
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "app/alerts.h"
@@ -31,6 +32,16 @@ static struct ax_alert alert_of(struct world *w, enum ax_alert_rule rule)
 	if (found.id == 0)
 		fail_msg("there is no alert of rule %s", ax_alert_rule_name(rule));
 	return found;
+}
+
+static const char *detail_of(struct world *w, enum ax_alert_rule rule, enum ax_language language)
+{
+	return ax_kept_text(&w->arena, alert_of(w, rule).detail, language);
+}
+
+static const char *end_of(struct world *w, enum ax_alert_rule rule)
+{
+	return ax_kept_text(&w->arena, alert_of(w, rule).resolve_note, AX_ENGLISH);
 }
 
 /* What is queued of alerts of the rule, as "kind:channel kind:channel …" in the order of queuing. */
@@ -136,7 +147,11 @@ static void test_a_failed_task_has_one_open_alert_that_grows(void **state)
 	assert_int_equal(alert.task_id, id);
 	assert_int_equal(alert.gid, first.gid);
 	assert_string_equal(alert.group_key, "default");
-	assert_string_equal(alert.detail, "said so");
+	const char *gid = ax_sprintf(&w->arena, "%" PRId64, first.gid);
+	assert_string_equal(detail_of(w, AX_ALERT_FAILED, AX_ENGLISH),
+		ax_sprintf(&w->arena, "Run %s failed on w1 with code 3: said so.", gid));
+	assert_string_equal(detail_of(w, AX_ALERT_FAILED, AX_CHINESE),
+		ax_sprintf(&w->arena, "运行 %s 失败，在节点 w1 上，代码 3：said so。", gid));
 	assert_int_equal(alert.value, 3);
 	assert_int_equal(alert.open_time, w->now);
 	struct ax_run second = run_once(w, AX_OUTCOME_TIMEOUT);
@@ -233,7 +248,7 @@ static void test_a_deleted_task_takes_its_alerts_along(void **state)
 	int64_t id = make_task(w, "* * * * *", no_retry);
 	run_once(w, AX_OUTCOME_FAILED);
 	assert_int_equal(ax_task_delete(&w->ctx, id, true, "me", NULL), AX_OK);
-	assert_string_equal(alert_of(w, AX_ALERT_FAILED).resolve_note, "the task was deleted");
+	assert_string_equal(end_of(w, AX_ALERT_FAILED), "the task was deleted");
 }
 
 /* who is told */
@@ -367,7 +382,7 @@ static void test_an_alert_can_be_resolved_by_hand(void **state)
 	assert_int_equal(ax_alert_close(&w->ctx, alert.id, "fixed it", "ann", &alert, NULL), AX_OK);
 	alert = alert_of(w, AX_ALERT_FAILED);
 	assert_int_equal(alert.state, AX_ALERT_RESOLVED);
-	assert_string_equal(alert.resolve_note, "resolved by ann");
+	assert_string_equal(end_of(w, AX_ALERT_FAILED), "resolved by ann");
 	assert_string_equal(queued(w), "1:1 2:1");
 	assert_int_equal(ax_alert_close(&w->ctx, alert.id, "", "ann", &alert, NULL), AX_CONFLICT);
 }
@@ -502,7 +517,7 @@ static void test_a_backlog_needs_many_runs_that_wait_long(void **state)
 	go(w, 11000);
 	alert = alert_of(w, AX_ALERT_BACKLOG);
 	assert_int_equal(alert.state, AX_ALERT_RESOLVED);
-	assert_string_equal(alert.resolve_note, "250 runs wait now");
+	assert_string_equal(end_of(w, AX_ALERT_BACKLOG), "250 runs wait now");
 }
 
 /* worker_lost */
@@ -519,7 +534,7 @@ static void test_a_worker_that_falls_silent_is_lost_until_it_is_back(void **stat
 	assert_string_equal(alert.group_key, "default");
 	register_worker(w, "w1", "i2", 10);
 	go(w, 11000);
-	assert_string_equal(alert_of(w, AX_ALERT_WORKER_LOST).resolve_note, "the worker is back");
+	assert_string_equal(end_of(w, AX_ALERT_WORKER_LOST), "the worker is back");
 	assert_int_equal(ax_worker_leave(&w->ctx, "w1", "i2", NULL), AX_OK);
 	for (int i = 0; i < 12; i++)
 		go(w, 9000);
@@ -610,14 +625,16 @@ static void test_an_alert_that_grows_is_told_again(void **state)
 			.group_key = "",
 			.episode = "f1",
 			.subject = "s",
-			.detail = text,
+			.detail = { AX_SAY_ALERT_UNSCHEDULABLE, { ax_text_param("fault", text) } },
 			.count = 5 },
 		w->now };
 	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, raise_it, &raise, NULL), AX_OK);
 	struct ax_alert alert = alert_of(w, AX_ALERT_FAILURE_GROUP);
 	assert_int_equal(alert.count, 5);
-	assert_int_equal(strlen(alert.detail), 498);
-	assert_int_equal(alert.detail[10], ' ');
+	struct ax_said said;
+	assert_true(ax_said_read(&w->arena, alert.detail, &said));
+	assert_int_equal(strlen(said.params[0].text), 498);
+	assert_int_equal(said.params[0].text[10], ' ');
 	raise.event.count = 7;
 	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, raise_it, &raise, NULL), AX_OK);
 	assert_string_equal(queued_of(w, AX_ALERT_FAILURE_GROUP), "1:1");

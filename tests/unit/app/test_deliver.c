@@ -109,11 +109,12 @@ static enum ax_status do_act(struct ax_tx *tx, void *arg, struct ax_err *err)
 		.group_key = "",
 		.episode = act->episode,
 		.subject = act->episode,
-		.detail = "",
+		.detail = { .sentence = AX_SAY_ALERT_WORKER_LOST },
 		.count = 1,
 	};
+	const struct ax_said back = { .sentence = AX_SAY_OVER_WORKER_BACK };
 	if (act->resolve)
-		return ax_alert_resolve(act->ctx, tx, event.rule, "", act->episode, "it is back", act->now, err);
+		return ax_alert_resolve(act->ctx, tx, event.rule, "", act->episode, &back, act->now, err);
 	return ax_alert_raise(act->ctx, tx, &event, act->now, err);
 }
 

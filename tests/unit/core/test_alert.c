@@ -135,29 +135,40 @@ static void test_texts(void **state)
 		const char *title, *body;
 	} cases[] = {
 		{ AX_ALERT_FAILED, AX_TELL_OPEN, AX_ENGLISH, "nightly failed",
-			"it broke\ngroup: ops\nsince: 2026-06-01T08:00:00+00:00\ncount: 3\n"
-			"last seen: 2026-06-01T08:01:30+00:00\nallowed: 1 h 1 min\ntask: 17\nrun: 99" },
+			"Run 99 is due for 1 h 6 min and no worker has it yet; 30 s are allowed.\ngroup: ops\n"
+			"since: 2026-06-01T08:00:00+00:00\ncount: 3\nlast seen: 2026-06-01T08:01:30+00:00\ntask: 17\n"
+			"run: 99" },
 		{ AX_ALERT_FAILED, AX_TELL_RESOLVED, AX_ENGLISH, "resolved: nightly failed",
 			"group: ops\nsince: 2026-06-01T08:00:00+00:00\ncount: 3\nended: 2026-06-03T08:00:00+00:00\n"
-			"lasted: 2 d\nhow: it is over\ntask: 17\nrun: 99" },
-		{ AX_ALERT_BACKLOG, AX_TELL_REMINDER, AX_CHINESE, "仍未恢复：组 ops：4000 个执行在排队等待",
-			"it broke\n组：ops\n开始：2026-06-01T08:00:00+00:00\n次数：3\n"
-			"最近一次：2026-06-01T08:01:30+00:00\n允许：3660\n任务：17\n执行编号：99" },
+			"lasted: 2 d\nhow: run 100 succeeded\ntask: 17\nrun: 99" },
+		{ AX_ALERT_BACKLOG, AX_TELL_REMINDER, AX_CHINESE, "仍未恢复：分组 ops：有 4000 次运行在等待",
+			"运行 99 到期已 1 小时 6 分钟，仍未派发；允许 30 "
+			"秒。\n分组：ops\n开始：2026-06-01T08:00:00+00:00\n"
+			"次数：3\n最近一次：2026-06-01T08:01:30+00:00\n任务：17\n运行：99" },
+		{ AX_ALERT_LATE, AX_TELL_RESOLVED, AX_CHINESE, "已恢复：nightly 迟到 1 小时 6 分钟（已派发或仍在等待）",
+			"分组：ops\n开始：2026-06-01T08:00:00+00:00\n次数：3\n结束：2026-06-03T08:00:00+00:00\n"
+			"持续：2 天\n说明：运行 100 成功\n任务：17\n运行：99" },
 		{ AX_ALERT_LATE, AX_TELL_OPEN, AX_ENGLISH, "nightly began 1 h 6 min late, or still waits", NULL },
-		{ AX_ALERT_ABSENCE, AX_TELL_OPEN, AX_CHINESE, "nightly 已有 1 小时 6 分钟 没有成功执行", NULL },
+		{ AX_ALERT_ABSENCE, AX_TELL_OPEN, AX_CHINESE, "nightly 已有 1 小时 6 分钟 没有成功", NULL },
 		{ AX_ALERT_MISSED, AX_TELL_OPEN, AX_ENGLISH, "nightly missed 4000 fires", NULL },
 		{ AX_ALERT_LATE_FINISH, AX_TELL_OPEN, AX_CHINESE, "nightly 未按时完成", NULL },
 		{ AX_ALERT_STALLED, AX_TELL_OPEN, AX_ENGLISH, "nightly makes no progress", NULL },
-		{ AX_ALERT_WORKER_LOST, AX_TELL_RESOLVED, AX_CHINESE, "已恢复：执行器 nightly 失去联系", NULL },
+		{ AX_ALERT_WORKER_LOST, AX_TELL_RESOLVED, AX_CHINESE, "已恢复：节点 nightly 失去联系", NULL },
 		{ AX_ALERT_FAILURE_GROUP, AX_TELL_OPEN, AX_ENGLISH, "failures of one kind: nightly", NULL },
 		{ AX_ALERT_FAILED, AX_TELL_TEST, AX_ENGLISH, "test message: this channel works", "" },
 	};
+	struct ax_arena arena = { 0 };
+	const struct ax_said seen = { AX_SAY_ALERT_LATE_WAITS,
+		{ ax_id_param(&arena, "run", 99), ax_number_param("late_ms", 4000000),
+			ax_number_param("allowed_ms", 30000) } };
+	const struct ax_said over = { AX_SAY_OVER_SUCCEEDED, { ax_id_param(&arena, "run", 100) } };
 	for (size_t i = 0; i < AX_COUNT(cases); i++) {
+		const struct ax_alert_reader reader = { &arena, cases[i].language, ax_tz_utc() };
 		struct ax_alert alert = {
 			.rule = cases[i].rule,
 			.group_key = "ops",
 			.subject = "nightly",
-			.detail = "it broke",
+			.detail = ax_said_keep(&arena, &seen),
 			.value = 4000,
 			.bound = 3660,
 			.count = 3,
@@ -166,19 +177,20 @@ static void test_texts(void **state)
 			.open_time = open,
 			.seen_time = open + 90000,
 			.resolve_time = open + 2 * 86400000,
-			.resolve_note = "it is over",
+			.resolve_note = ax_said_keep(&arena, &over),
 		};
 		struct ax_buf title, body;
 		ax_buf_init(&title, 1000);
 		ax_buf_init(&body, 1000);
-		ax_alert_title(&alert, cases[i].kind, cases[i].language, &title);
+		ax_alert_title(&reader, &alert, cases[i].kind, &title);
 		assert_string_equal(title.data, cases[i].title);
-		ax_alert_body(&alert, cases[i].kind, cases[i].language, ax_tz_utc(), &body);
+		ax_alert_body(&reader, &alert, cases[i].kind, &body);
 		if (cases[i].body != NULL)
 			assert_string_equal(body.data == NULL ? "" : body.data, cases[i].body);
 		ax_buf_done(&title);
 		ax_buf_done(&body);
 	}
+	ax_arena_done(&arena);
 }
 
 int main(void)
