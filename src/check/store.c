@@ -175,11 +175,12 @@ struct feed {
 	sqlite3_stmt *tasks, *epochs, *runs;
 	struct ax_arena arena; /* of one task */
 	int64_t from_ms, to_ms;
+	bool has_run; /* `runs` stands at a row */
 };
 
 static const char tasks_sql[] =
 	"SELECT d.task_id, coalesce(t.task_name, '(deleted)'), coalesce(t.next_trigger_time, -1),"
-	" EXISTS (SELECT 1 FROM ax_task_log r WHERE r.task_id = d.task_id AND r.status < 10)"
+	" d.task_id IN (SELECT task_id FROM ax_task_log WHERE status < 10)"
 	" FROM (SELECT task_id FROM ax_schedule_epoch UNION SELECT task_id FROM ax_task_log WHERE kind IN (1, 2)) d"
 	" LEFT JOIN ax_task t ON t.id = d.task_id WHERE ?1 = 0 OR d.task_id = ?1 ORDER BY d.task_id";
 
@@ -190,13 +191,14 @@ static const char epochs_sql[] =
 	"e.calendar_version"
 	" WHERE e.task_id = ?1 ORDER BY e.id";
 
-/* Keys that are no number cast to 0; their trigger time tells where they belong. */
+/* Of all tasks, read along with them: to look for each task's would read all runs for each task. Keys that are no
+ * number cast to 0; their trigger time tells where they belong. */
 static const char runs_sql[] =
 	"SELECT gid, kind, fire_key, shard, status, trigger_time, end_time, covers_from, covers_to, covers_count,"
-	" made_up, rerun_of FROM ax_task_log WHERE task_id = ?1 AND kind IN (1, 2) AND ("
+	" made_up, rerun_of, task_id FROM ax_task_log WHERE (?1 = 0 OR task_id = ?1) AND kind IN (1, 2) AND ("
 	" (trigger_time >= ?2 AND trigger_time < ?3)"
 	" OR (CAST(fire_key AS INTEGER) >= ?2 AND CAST(fire_key AS INTEGER) < ?3)"
-	" OR (covers_to >= ?2 AND covers_from < ?3)) ORDER BY gid";
+	" OR (covers_to >= ?2 AND covers_from < ?3)) ORDER BY task_id, gid";
 
 const struct ax_check_calendar *ax_check_column_calendar(struct ax_arena *arena, sqlite3_stmt *stmt, int column)
 {
@@ -242,11 +244,7 @@ static enum ax_status read_runs(struct feed *feed, struct ax_check_task *task, s
 	struct ax_check_run *at = NULL;
 	size_t n = 0, room = 0;
 	enum ax_status status = AX_OK;
-	sqlite3_reset(feed->runs);
-	sqlite3_bind_int64(feed->runs, 1, task->id);
-	sqlite3_bind_int64(feed->runs, 2, feed->from_ms);
-	sqlite3_bind_int64(feed->runs, 3, feed->to_ms);
-	while (ax_check_step(feed->runs, &status, err)) {
+	while (status == AX_OK && feed->has_run && sqlite3_column_int64(feed->runs, 12) == task->id) {
 		at = ax_grow_array(&feed->arena, at, n, 1, &room, sizeof(*at));
 		at[n++] = (struct ax_check_run){
 			.gid = sqlite3_column_int64(feed->runs, 0),
@@ -262,6 +260,7 @@ static enum ax_status read_runs(struct feed *feed, struct ax_check_task *task, s
 			.made_up = sqlite3_column_int(feed->runs, 10) != 0,
 			.rerun_of = sqlite3_column_int64(feed->runs, 11),
 		};
+		feed->has_run = ax_check_step(feed->runs, &status, err);
 	}
 	task->runs = at;
 	task->n_runs = n;
@@ -273,7 +272,11 @@ static enum ax_status feed_tasks(
 {
 	enum ax_status status = AX_OK;
 	sqlite3_bind_int64(feed->tasks, 1, only_task_id);
-	while (ax_check_step(feed->tasks, &status, err)) {
+	sqlite3_bind_int64(feed->runs, 1, only_task_id);
+	sqlite3_bind_int64(feed->runs, 2, feed->from_ms);
+	sqlite3_bind_int64(feed->runs, 3, feed->to_ms);
+	feed->has_run = ax_check_step(feed->runs, &status, err);
+	while (status == AX_OK && ax_check_step(feed->tasks, &status, err)) {
 		struct ax_check_task task = {
 			.id = sqlite3_column_int64(feed->tasks, 0),
 			.name = ax_check_column_text(&feed->arena, feed->tasks, 1),
