@@ -9,7 +9,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests/lib"))
 
-from mariadb import MariaDB  # noqa: E402
+from mariadb import MYSQLD, MariaDB  # noqa: E402
 from redis import Redis  # noqa: E402
 
 # On top of tests/lib/mariadb.py, which makes commits reach the disk: room as a real one has it.
@@ -19,6 +19,7 @@ SETTINGS = {
     "MR": f"MariaDB, innodb_flush_log_at_trx_commit=1, buffer pool {POOL}, log {LOG}, no binary log, READ COMMITTED;"
           " Redis without persistence (AX needs none); both on this machine's loopback",
 }
+PREPARED = ["SET unique_checks = 0", *(["SET cte_max_recursion_depth = 4294967295"] if MYSQLD else [])]
 
 
 class Database(MariaDB):
@@ -26,7 +27,7 @@ class Database(MariaDB):
 
     def __init__(self, data=None):
         self.data = data
-        super().__init__([f"--innodb-log-file-size={LOG}"], buffer_pool=POOL)
+        super().__init__(buffer_pool=POOL, log_size=LOG)
 
     def install(self):
         if self.data:
@@ -105,9 +106,12 @@ class Shared:
         return [column[0] for column in self.mariadb.client(f"SHOW COLUMNS FROM {table}") if "GENERATED" not in column[-1]]
 
     def write(self, statements):
-        self.mariadb.client("SET unique_checks = 0;\n" + ";\n".join(statements))
+        self.mariadb.client(";\n".join([*PREPARED, *statements]))
 
     def series(self, first, last):
+        if MYSQLD:
+            return (f"(WITH RECURSIVE s(seq) AS (SELECT {first} UNION ALL SELECT seq + 1 FROM s WHERE seq < {last})"
+                    " SELECT seq FROM s) n")
         return f"(SELECT seq FROM seq_{first}_to_{last}) n"
 
     def text(self, *parts):

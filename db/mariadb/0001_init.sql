@@ -235,7 +235,7 @@ CREATE TABLE IF NOT EXISTS ax_task_log (
   -- stand together at the end of the index where the NULLs are, and a new end costs no more there than a new row does.
   -- WAITING: the queue that it stands in, and in it by rank.
   queue VARCHAR(512) GENERATED ALWAYS AS (IF(status = 1, CONCAT(group_key, '\t', hold, '\t', executor_key, '\t', lane,
-    '\t', IF(CHAR_LENGTH(demand) <= 200, demand, CONCAT(LEFT(demand, 200), MD5(demand)))), NULL)) STORED,
+    '\t', IF(CHAR_LENGTH(demand) <= 200, demand, CONCAT(LEFT(demand, 200), LEFT(SHA2(demand, 256), 32)))), NULL)) STORED,
   -- The task of a run that the overlap rule counts.
   live_task BIGINT GENERATED ALWAYS AS (IF(status BETWEEN 1 AND 4 AND shard = 0, task_id, NULL)) STORED,
   -- The task of a run that stands aside: PENDING, held by the overlap rule, MISSED and not decided on.

@@ -128,7 +128,7 @@ static int64_t undone(struct ax_backend *backend, int by, const char **ret_by)
 
 static void idle(struct ax_link *link)
 {
-	(void)link;
+	ax_mariadb_rest(link->conn);
 }
 
 static void close_backend(struct ax_backend *backend)

@@ -98,6 +98,6 @@ def test_what_is_no_address(url):
 def test_nobody_there(mariadb):
     status, said = check("--store", mariadb.url("nothing"))
     assert status == 2 and "nothing" in said
-    mariadb.create_database("empty")
-    status, said = check("--store", mariadb.url("empty"))
+    mariadb.create_database("bare")
+    status, said = check("--store", mariadb.url("bare"))
     assert status == 2 and "no tables" in said

@@ -2,6 +2,7 @@
  * start together. */
 
 #include <arpa/inet.h>
+#include <errmsg.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -93,6 +94,16 @@ static void await(struct ax_mariadb_conn *conn, const char *question, int64_t wa
 static const char waiting_for_a_lock[] =
 	"SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'";
 
+static void kill_session(struct world *w, struct ax_mariadb_conn *victim)
+{
+	char text[96];
+	unsigned long id = mysql_thread_id(victim->mysql);
+	snprintf(text, sizeof(text), "KILL %lu", id);
+	MUST(ax_mariadb_do(w->watch->mysql, text));
+	snprintf(text, sizeof(text), "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = %lu", id);
+	await(w->watch, text, 0);
+}
+
 /* locks */
 
 struct counting {
@@ -149,7 +160,8 @@ static enum ax_status read_next(struct ax_tx *tx, void *arg, struct ax_err *err)
 	int64_t *next = arg;
 	struct ax_task task;
 	enum ax_status status = tx->ops->task_get(tx, *next, false, &task, err);
-	*next = task.next_trigger_time;
+	if (status == AX_OK)
+		*next = task.next_trigger_time;
 	return status;
 }
 
@@ -262,6 +274,7 @@ static enum ax_status hold_and_let_try(struct ax_tx *tx, void *arg, struct ax_er
 	struct blocked *b = arg;
 	struct ax_task task;
 	OK(task_get, b->c->first, true, &task);
+	MUST(ax_mariadb_do(b->c->w->f.conn->mysql, "SET SESSION wait_timeout = 60")); /* MySQL takes it for hung */
 	b->c->status = ax_store_run(b->c->store, &b->arena, count_first, b->c, &b->c->err);
 	return AX_OK;
 }
@@ -270,7 +283,7 @@ static void test_a_lock_that_is_never_free_is_busy(void **state)
 {
 	struct world *w = *state;
 	struct ax_err err;
-	struct counting c = { .store = ax_mariadb_store(w->other), .first = 1 };
+	struct counting c = { .store = ax_mariadb_store(w->other), .w = w, .first = 1 };
 	struct blocked b = { .c = &c };
 	assert_true(ax_mariadb_do(w->other->mysql, "SET SESSION innodb_lock_wait_timeout = 0"));
 	assert_int_equal(ax_store_run(w->f.store, &w->f.arena, hold_and_let_try, &b, &err), AX_OK);
@@ -307,6 +320,24 @@ static void test_who_stands_still_in_a_transaction_lets_go(void **state)
 	assert_int_equal(c.status, AX_OK);
 	assert_int_equal(next_of(w, 1), 101);
 	ax_arena_done(&b.arena);
+}
+
+/* MySQL ends who stands still, in a transaction or not: not a connection that is only not used. */
+static void test_a_connection_at_rest_is_kept(void **state)
+{
+	struct world *w = *state;
+	struct ax_err err;
+	struct counting c = { .first = 1 };
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(ax_store_run(ax_mariadb_store(w->other), &w->f.arena, count_first, &c, &err), AX_OK);
+		ax_mariadb_rest(w->other);
+		assert_int_equal(ask(w->other, "SELECT @@SESSION.wait_timeout"), 28800);
+	}
+	assert_int_equal(next_of(w, 1), 201);
+	kill_session(w, w->other);
+	ax_mariadb_rest(w->other); /* notices nothing … */
+	assert_int_equal(ax_store_run(ax_mariadb_store(w->other), &w->f.arena, count_first, &c, &err), AX_OK);
+	assert_int_equal(next_of(w, 1), 301);
 }
 
 /* races */
@@ -383,27 +414,17 @@ struct killing {
 	int calls, kill_before, kill_after; /* kills at these calls, before or after the insert */
 };
 
-static void kill_session(struct killing *k)
-{
-	char text[96];
-	unsigned long id = mysql_thread_id(k->victim->mysql);
-	snprintf(text, sizeof(text), "KILL %lu", id);
-	MUST(ax_mariadb_do(k->w->watch->mysql, text));
-	snprintf(text, sizeof(text), "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = %lu", id);
-	await(k->w->watch, text, 0);
-}
-
 static enum ax_status insert_and_kill(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct killing *k = arg;
 	struct ax_run run = plain_run(k->gid, 1), again;
 	if (++k->calls == k->kill_before)
-		kill_session(k);
+		kill_session(k->w, k->victim);
 	enum ax_status status = tx->ops->run_insert(tx, &run, err);
 	if (status != AX_OK)
 		return status;
 	if (k->calls == k->kill_after)
-		kill_session(k);
+		kill_session(k->w, k->victim);
 	if (k->calls == k->kill_after && k->kill_before < 0) /* look for it once more */
 		return tx->ops->run_get(tx, k->gid, false, &again, err);
 	return AX_OK;
@@ -425,13 +446,13 @@ static void test_a_connection_lost_before_the_commit_is_made_anew(void **state)
 	assert_int_equal(run_killing(&between, &err), AX_OK);
 	assert_int_equal(between.calls, 2);
 	struct killing idle = { .w = w, .victim = w->other, .gid = 3 };
-	kill_session(&idle);
+	kill_session(w, idle.victim);
 	assert_int_equal(run_killing(&idle, &err), AX_OK);
 	assert_int_equal(idle.calls, 2); /* the first one found out */
 	assert_int_equal(ax_mariadb_undone(w->f.mariadb, AX_MARIADB_BY_CONNECTION), 3);
 	assert_int_equal(ask(w->watch, "SELECT COUNT(*) FROM ax_task_log"), 3);
 	int64_t now = 0;
-	kill_session(&idle);
+	kill_session(w, idle.victim);
 	assert_int_equal(ax_mariadb_now_ms(w->other, &now, &err), AX_OK);
 	assert_true(now > INT64_C(1700000000000));
 }
@@ -625,6 +646,17 @@ static void test_a_reader_sees_one_moment(void **state)
 
 /* opening */
 
+static void test_an_account_that_logs_in_by_an_unknown_method(void **state)
+{
+	struct world *w = *state;
+	struct ax_err err;
+	assert_int_equal(ax_mariadb_cannot_connect(w->f.mariadb, CR_AUTH_PLUGIN_CANNOT_LOAD,
+				 "Authentication plugin 'a_new_one' cannot be loaded: no such file", &err),
+		AX_INVALID);
+	assert_non_null(strstr(err.msg, "'a_new_one'"));
+	assert_non_null(strstr(err.msg, "MARIADB_PLUGIN_DIR"));
+}
+
 struct kept_events {
 	struct ax_log log;
 	char names[256];
@@ -734,7 +766,8 @@ static void test_the_rights_that_are_asked_for_are_enough(void **state)
 	config.database = "ax_few";
 	do_by(w, "DROP DATABASE IF EXISTS ax_few");
 	do_by(w, "CREATE DATABASE ax_few");
-	do_by(w, "CREATE OR REPLACE USER few@'%' IDENTIFIED BY 'few'");
+	do_by(w, "DROP USER IF EXISTS few@'%'");
+	do_by(w, "CREATE USER few@'%' IDENTIFIED BY 'few'");
 	do_by(w, "GRANT SELECT, INSERT, UPDATE, DELETE ON ax_few.* TO few@'%'");
 	expect_open(&config, AX_UNAVAILABLE, "CREATE command denied");
 	do_by(w, "GRANT CREATE, ALTER, INDEX, DROP, TRIGGER ON ax_few.* TO few@'%'");
@@ -822,6 +855,8 @@ int main(void)
 		TEST(test_of_a_dead_lock_both_succeed_in_the_end),
 		TEST(test_a_lock_that_is_never_free_is_busy),
 		TEST(test_who_stands_still_in_a_transaction_lets_go),
+		TEST(test_a_connection_at_rest_is_kept),
+		TEST(test_an_account_that_logs_in_by_an_unknown_method),
 		TEST(test_of_those_who_insert_one_key_one_wins),
 		TEST(test_a_connection_lost_before_the_commit_is_made_anew),
 		TEST(test_a_connection_lost_at_the_commit_is_uncertain),

@@ -5,6 +5,8 @@ real one, gone when its owner is.
         db.client("SELECT 1") == [["1"]]
     python3 tests/lib/mariadb.py [--tls] COMMAND ARG…  runs COMMAND with its address in AX_TEST_MYSQL, and the folder of
                                                its certificates in AX_TEST_TLS: ca.pem, for localhost; other.pem
+
+AX_MYSQLD=PROGRAM: a MySQL instead, by its mysqld, or by a program that becomes one (exec) with the same arguments.
 """
 
 import os
@@ -20,6 +22,7 @@ import time
 
 from started import Started
 
+MYSQLD = os.environ.get("AX_MYSQLD")
 USER, PASSWORD, DATABASE = "ax", "ax", "ax"
 START_S = 60
 ACCOUNT = f"""
@@ -32,18 +35,18 @@ OPTIONS = [
     # As durable as a real one; commits must reach the disk.
     "--innodb-flush-log-at-trx-commit=1",
     "--sync-binlog=1",
-    # Small, so that it starts and stops at once.
-    "--innodb-log-file-size=64M",
     "--innodb-fast-shutdown=2",
     "--performance-schema=OFF",
     "--skip-name-resolve",
     "--bind-address=127.0.0.1",
     "--character-set-server=utf8mb4",
 ]
+# What MySQL has and MariaDB has not, unless it is asked for.
+NO_MORE = ["--skip-log-bin", "--mysqlx=OFF", "--secure-file-priv=NULL"]
 
 
 class Failed(AssertionError):
-    """A statement that the server refused; `number` is MariaDB's number of the error."""
+    """A statement that the server refused; `number` is its number of the error."""
 
     def __init__(self, text):
         super().__init__(text)
@@ -72,11 +75,11 @@ def make_certificates(folder):
 
 
 class MariaDB(Started):
-    def __init__(self, options=(), buffer_pool="64M", tls=False):
+    def __init__(self, options=(), buffer_pool="64M", log_size="64M", tls=False):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ax-mariadb-"))
         self.socket = self.folder / "socket"
         self.log = self.folder / "log"
-        self.options = [*OPTIONS, f"--innodb-buffer-pool-size={buffer_pool}", *options]
+        self.options = [*OPTIONS, f"--innodb-buffer-pool-size={buffer_pool}", *self.log_options(log_size), *options]
         if tls:
             self.options += [f"--ssl-ca={self.folder}/ca.pem", f"--ssl-cert={self.folder}/cert.pem",
                              f"--ssl-key={self.folder}/cert.key"]
@@ -91,14 +94,20 @@ class MariaDB(Started):
             self.stop()
             raise
 
+    def log_options(self, size):
+        return [*NO_MORE, f"--loose-innodb-redo-log-capacity={size}"] if MYSQLD else [f"--innodb-log-file-size={size}"]
+
     def install(self):
         account = self.folder / "account.sql"
         account.write_text(ACCOUNT)
-        made = subprocess.run(
-            ["mariadb-install-db", "--no-defaults", *self.user, f"--datadir={self.folder}/data", "--skip-test-db",
-             f"--tmpdir={self.folder}",  # a server that starts empties it of tables, others' as well
-             "--auth-root-authentication-method=normal", f"--extra-file={account}", "--innodb-log-file-size=64M"],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        common = ["--no-defaults", *self.user, f"--datadir={self.folder}/data",
+                  f"--tmpdir={self.folder}"]  # a server that starts empties it of tables, others' as well
+        if MYSQLD:
+            command = [MYSQLD, *common, "--initialize-insecure", f"--init-file={account}", *self.log_options("64M")]
+        else:
+            command = ["mariadb-install-db", *common, "--skip-test-db", "--auth-root-authentication-method=normal",
+                       f"--extra-file={account}", *self.log_options("64M")]
+        made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert made.returncode == 0, made.stdout
 
     # --- its life
@@ -109,7 +118,7 @@ class MariaDB(Started):
             self.port = self.port or free_port()
             # pdeathsig: it dies with whoever started it, even when that one is killed.
             self.process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", "mariadbd", "--no-defaults", *self.user,
+                ["setpriv", "--pdeathsig", "KILL", MYSQLD or "mariadbd", "--no-defaults", *self.user,
                  f"--datadir={self.folder}/data", f"--socket={self.socket}", f"--port={self.port}",
                  f"--pid-file={self.folder}/pid", f"--tmpdir={self.folder}", *self.options],
                 stdin=subprocess.DEVNULL, stdout=self.log.open("ab"), stderr=subprocess.STDOUT, start_new_session=True)

@@ -15,7 +15,7 @@ enum {
 	AX_MARIADB_ANSWER_S = 7,    /* longer than a wait for a lock */
 	AX_MARIADB_LOCK_WAIT_S = 5, /* then the statement fails, and the transaction is called again */
 	AX_MARIADB_MIGRATE_S = 6 * 3600,
-	AX_MARIADB_IDLE_S = 4, /* in the middle of a transaction: then MariaDB ends the session */
+	AX_MARIADB_IDLE_S = 4, /* in the middle of a transaction: then the database ends the session */
 };
 
 struct ax_mariadb {
@@ -41,6 +41,8 @@ struct ax_mariadb_conn {
 	struct ax_mariadb_room bulk_room;
 	bool bulk;      /* a statement takes many inputs at once */
 	bool snapshots; /* the isolation is that of readers */
+	bool mariadb;   /* not MySQL */
+	bool watched;   /* MySQL ends the session when it stands still */
 	/* of this transaction */
 	bool lost;         /* the connection broke, or nobody knows what it is worth */
 	bool again;        /* undone by chance: worth another try */
@@ -67,6 +69,8 @@ void ax_mariadb_tell(
 
 /* Connects with the settings that every session has. */
 enum ax_status ax_mariadb_session(const struct ax_mariadb *db, unsigned answer_s, MYSQL **ret, struct ax_err *err);
+/* MySQL: from now on a session that stands still is ended. */
+enum ax_status ax_mariadb_watch(struct ax_mariadb_conn *conn, struct ax_err *err);
 /* Makes a connection that has none. */
 enum ax_status ax_mariadb_revive(struct ax_mariadb_conn *conn, struct ax_err *err);
 /* Drops what belongs to the session; the connection can be revived. */

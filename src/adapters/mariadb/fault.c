@@ -185,6 +185,12 @@ enum ax_status ax_mariadb_cannot_connect(
 		return ax_fail(err, AX_INVALID, "store",
 			"there is no database %s at %s; make it: CREATE DATABASE %s CHARACTER SET utf8mb4", c->database,
 			where, c->database);
+	case CR_AUTH_PLUGIN_CANNOT_LOAD:
+		return ax_fail(err, AX_INVALID, "store",
+			"the account %s logs in by a method that this machine's libmariadb lacks (%s); "
+			"MARIADB_PLUGIN_DIR "
+			"may name the folder of its plugins",
+			c->user, message);
 	case CR_SSL_CONNECTION_ERROR:
 		return ax_fail(err, AX_INVALID, "store",
 			"no trusted TLS with the database at %s (%s); name its CA with ca=FILE, or say tls=off", where,

@@ -37,6 +37,9 @@ int64_t ax_mariadb_undone(struct ax_mariadb *db, enum ax_mariadb_undone by);
 enum ax_status ax_mariadb_connect(struct ax_mariadb *db, struct ax_mariadb_conn **ret, struct ax_err *err);
 void ax_mariadb_disconnect(struct ax_mariadb_conn *conn); /* NULL is fine */
 
+/* In a quiet moment: MySQL is to keep a connection that is not used. */
+void ax_mariadb_rest(struct ax_mariadb_conn *conn);
+
 /* Transactions that may write, at READ COMMITTED: what must stay as it was read is read `for_update`. */
 struct ax_store *ax_mariadb_store(struct ax_mariadb_conn *conn);
 /* Transactions that see one snapshot and may not write (AX_DENIED), on the same connection. */

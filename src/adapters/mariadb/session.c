@@ -8,13 +8,15 @@
 #include "adapters/mariadb/conn.h"
 #include "base/err.h"
 
+#define PATIENT "SET SESSION wait_timeout = 28800"
+
 /* MariaDB and MySQL take each of these. */
 static const char *const settings[] = {
 	"SET NAMES utf8mb4 COLLATE utf8mb4_bin",
 	"SET SESSION sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
 	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 	"SET SESSION time_zone = '+00:00'",
-	"SET SESSION wait_timeout = 28800",
+	PATIENT,
 };
 
 bool ax_mariadb_do(MYSQL *mysql, const char *text)
@@ -76,7 +78,7 @@ static bool set_session(MYSQL *mysql)
 			return false;
 	}
 	/* Rows that a server has locked which stands still, or is cut off, are free again soon. MySQL has nothing like
-	 * it: there TCP must notice. */
+	 * it: see ax_mariadb_watch. */
 	snprintf(text, sizeof(text),
 		"SET SESSION innodb_lock_wait_timeout = %d /*M!100300 , SESSION idle_transaction_timeout = %d */",
 		AX_MARIADB_LOCK_WAIT_S, AX_MARIADB_IDLE_S);
@@ -134,7 +136,30 @@ enum ax_status ax_mariadb_revive(struct ax_mariadb_conn *conn, struct ax_err *er
 	conn->mysql = mysql;
 	conn->bulk = takes_arrays(mysql);
 	conn->snapshots = false;
+	conn->mariadb = mariadb_connection(mysql);
+	conn->watched = false;
 	return AX_OK;
+}
+
+/* To MySQL a session that stands still is one, in a transaction or not: it must have little patience with this one
+ * while transactions follow each other, and may have more in a quiet moment. */
+enum ax_status ax_mariadb_watch(struct ax_mariadb_conn *conn, struct ax_err *err)
+{
+	char text[64];
+	if (conn->mariadb || conn->watched)
+		return AX_OK;
+	snprintf(text, sizeof(text), "SET SESSION wait_timeout = %d", AX_MARIADB_IDLE_S);
+	if (!ax_mariadb_do(conn->mysql, text))
+		return ax_mariadb_fail(conn, mysql_errno(conn->mysql), mysql_error(conn->mysql), NULL, err);
+	conn->watched = true;
+	return AX_OK;
+}
+
+void ax_mariadb_rest(struct ax_mariadb_conn *conn)
+{
+	AX_ASSERT(!conn->sql.in_transaction);
+	if (conn->mysql != NULL && conn->watched && ax_mariadb_do(conn->mysql, PATIENT))
+		conn->watched = false; /* else the next transaction finds out that the connection is gone */
 }
 
 void ax_mariadb_drop(struct ax_mariadb_conn *conn)

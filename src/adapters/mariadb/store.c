@@ -56,6 +56,8 @@ static enum ax_status begin(struct ax_mariadb_conn *conn, bool reader, struct ax
 	}
 	if (status == AX_OK && reader)
 		status = control(conn, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", err);
+	if (status == AX_OK && !reader)
+		status = ax_mariadb_watch(conn, err);
 	return status;
 }
 
