@@ -294,7 +294,8 @@ ONE_DIALECT = {
     r"RETURNING": "read the row, decide, then write it",
     r"ON CONFLICT|INSERT OR|UPDATE OR|INDEXED BY|WITHOUT ROWID": "SQLite's",
     r"CREATE OR REPLACE": "MariaDB's; DROP … IF EXISTS, then CREATE",
-    r"(INDEX|KEY|COLUMN|ADD|DROP|MODIFY|CHANGE) IF (NOT )?EXISTS": "MariaDB's: columns and indexes have no IF EXISTS",
+    r"(INDEX|KEY|COLUMN|ADD|DROP|MODIFY|CHANGE) IF (NOT )?EXISTS": "MariaDB's: columns and indexes have no IF EXISTS; tests/e2e/next/mariadb shows how",
+    r"(MD5|SHA1?)(?=\()": "not in MySQL 9.6 and later; SHA2",
     r"NEXTVAL|NEXT VALUE FOR|CREATE SEQUENCE": "MariaDB's; AUTO_INCREMENT",
     r"EXCEPT|INTERSECT": "not in MySQL 8.0 before its 31st release; NOT EXISTS, EXISTS",
     r"PERSISTENT": "MariaDB's; STORED",
@@ -306,7 +307,7 @@ ONE_DIALECT = {
     r"UUID|INET4|INET6|JSON": "types differ; BIGINT, VARCHAR, TEXT",
     r"rank|groups|system|lead|lag|ntile|empty|cube|of|window|row_number": "a word of MySQL's: in `…`",
 }
-BOTH_DIALECTS = re.compile(r"src/adapters/mariadb/statements\.def|db/mariadb/.*\.sql")
+BOTH_DIALECTS = re.compile(r"src/adapters/mariadb/statements\.def|(db|tests/e2e/next)/mariadb/.*\.sql")
 
 
 def check_dialect(files):

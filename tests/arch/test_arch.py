@@ -91,6 +91,8 @@ SEEDS = {  # a file that breaks each rule, and what is said of it
                     "CREATE TABLE x (a VARCHAR(9)) COLLATE=utf8mb4_0900_ai_ci;\n", "MySQL's"),
     "a column if not exists": (rules.check_dialect, "db/mariadb/0009_x.sql",
                                "ALTER TABLE x ADD COLUMN IF NOT EXISTS a BIGINT;\n", "IF EXISTS"),
+    "what MySQL has no more": (rules.check_dialect, "db/mariadb/0009_x.sql",
+                               "CREATE TABLE x (a BIGINT, b CHAR(32) AS (MD5(a)) STORED);\n", "SHA2"),
     "a word of MySQL's": (rules.check_dialect, "src/adapters/mariadb/statements.def",
                           'AX_SQL(X, NULL, "SELECT rank FROM x")\n', "in `"),
     "a word in quotes is fine": (rules.check_dialect, "src/adapters/mariadb/statements.def",

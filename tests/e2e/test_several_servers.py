@@ -531,3 +531,18 @@ def test_one_administrator_however_many_links(world, mariadb):
     assert call(both[0].port, "POST", "/api/v1/setup", {"token": links[0], **who})[0] == 201
     assert call(both[1].port, "GET", "/api/v1/setup")[1] == {"needed": False}
     assert call(both[1].port, "POST", "/api/v1/setup", {"token": links[1], **who, "user": "other"})[0] in (403, 409)
+
+
+def test_a_binary_log_needs_a_setting_until_the_tables_are_made(world, tmp_path):
+    with MariaDB(["--log-bin"]) as db:
+        db.client("CREATE USER plain IDENTIFIED BY 'plain'; GRANT ALL ON ax.* TO plain")
+        url = db.url().replace(f"{USER}:{PASSWORD}@", "plain:plain@")
+        refused = subprocess.run([AX_SERVER, "--listen", "127.0.0.1:0", "--state", tmp_path / "refused", "--store", url],
+                                 capture_output=True, text=True, timeout=60)
+        assert refused.returncode == 1
+        assert "SET GLOBAL log_bin_trust_function_creators = 1" in refused.stderr
+        db.client("SET GLOBAL log_bin_trust_function_creators = 1")
+        server = world.server(name="logged", options=["--store", url], start=False).start(60)
+        db.client("SET GLOBAL log_bin_trust_function_creators = 0")
+        assert server.term() == 0
+        server.start(60)

@@ -1,6 +1,7 @@
 /* Bringing a database's schema up to date: numbered migrations, each applied once, by one server at a time. A
  * definition commits by itself, so a migration that was cut short is done again: its statements must bear that. */
 
+#include <mysqld_error.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,10 @@ enum { LOCK_WAIT_S = 60 };
 
 static enum ax_status fail(MYSQL *mysql, struct ax_err *err)
 {
+	if (mysql_errno(mysql) == ER_BINLOG_CREATE_ROUTINE_NEED_SUPER)
+		return ax_fail(err, AX_UNAVAILABLE, "store",
+			"the database has a binary log and lets no ordinary account make triggers; SET GLOBAL "
+			"log_bin_trust_function_creators = 1 there, start again, and set it back to 0");
 	return ax_fail(err, AX_UNAVAILABLE, "store", "the schema cannot be brought up to date: %s (%u)",
 		mysql_error(mysql), mysql_errno(mysql));
 }
