@@ -21,12 +21,15 @@ enum ax_sqlite_control {
 	AX_SQLITE_CONTROLS
 };
 
+enum { AX_SQLITE_NO_COLUMN = 255 };
+
 struct ax_sqlite_conn {
 	struct ax_sql_conn sql;
 	sqlite3 *db;
 	const char *path;
 	struct ax_log *log;
 	sqlite3_stmt *statements[AX_SQL_COUNT]; /* prepared when first used */
+	unsigned char *named[AX_SQL_COUNT];     /* the row's columns that it names, and AX_SQLITE_NO_COLUMN */
 	sqlite3_stmt *controls[AX_SQLITE_CONTROLS];
 	bool reader;
 	int64_t until_mono_ms; /* readers: end of this transaction's time */

@@ -114,6 +114,19 @@ static sqlite3_stmt *stmt_of(struct ax_sql_cursor *cursor)
 	return (sqlite3_stmt *)(void *)cursor;
 }
 
+/* Most changes name a few columns of many: the others need not be bound. */
+static unsigned char *list_named(sqlite3_stmt *stmt, int columns)
+{
+	unsigned char *named = ax_malloc((size_t)columns + 1);
+	int n = 0;
+	AX_ASSERT(columns < AX_SQLITE_NO_COLUMN);
+	for (int i = 0; i < columns; i++)
+		if (sqlite3_bind_parameter_name(stmt, i + 1) != NULL)
+			named[n++] = (unsigned char)i;
+	named[n] = AX_SQLITE_NO_COLUMN;
+	return named;
+}
+
 static enum ax_status prepare(struct ax_sqlite_conn *conn, enum ax_sql_id id, struct ax_err *err)
 {
 	const struct ax_sql_text *sql = &conn->sql.texts[id];
@@ -121,7 +134,11 @@ static enum ax_status prepare(struct ax_sqlite_conn *conn, enum ax_sql_id id, st
 	int code = sqlite3_prepare_v3(conn->db, expanded == NULL ? sql->text : expanded, -1, SQLITE_PREPARE_PERSISTENT,
 		&conn->statements[id], NULL);
 	free(expanded);
-	return code == SQLITE_OK ? AX_OK : ax_sqlite_fail(conn, err);
+	if (code != SQLITE_OK)
+		return ax_sqlite_fail(conn, err);
+	if (sql->row != NULL)
+		conn->named[id] = list_named(conn->statements[id], sql->row->n);
+	return AX_OK;
 }
 
 static int bind_field(sqlite3_stmt *stmt, int number, const struct ax_field *field, const void *row)
@@ -136,12 +153,16 @@ static int bind_field(sqlite3_stmt *stmt, int number, const struct ax_field *fie
 	return sqlite3_bind_text64(stmt, number, text, len, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-static int bind(sqlite3_stmt *stmt, const struct ax_row_type *type, const struct ax_sql_input *input)
+static int bind(struct ax_sqlite_conn *conn, enum ax_sql_id id, const struct ax_sql_input *input)
 {
+	sqlite3_stmt *stmt = conn->statements[id];
+	const struct ax_row_type *type = conn->sql.texts[id].row;
 	int number = 0, code = SQLITE_OK;
 	if (input->row != NULL) {
-		for (; number < type->n && code == SQLITE_OK; number++)
-			code = bind_field(stmt, number + 1, &type->fields[number], input->row);
+		const unsigned char *named = conn->named[id];
+		for (; *named != AX_SQLITE_NO_COLUMN && code == SQLITE_OK; named++)
+			code = bind_field(stmt, *named + 1, &type->fields[*named], input->row);
+		number = type->n;
 	}
 	if (input->gives_id && code == SQLITE_OK)
 		code = sqlite3_bind_null(stmt, 1);
@@ -169,7 +190,7 @@ static enum ax_status begin(struct ax_sql_conn *sql, enum ax_sql_id id, const st
 		if (status != AX_OK)
 			return status;
 	}
-	if (bind(conn->statements[id], sql->texts[id].row, input) != SQLITE_OK)
+	if (bind(conn, id, input) != SQLITE_OK)
 		return ax_sqlite_fail(conn, err);
 	*ret = (struct ax_sql_cursor *)(void *)conn->statements[id];
 	return AX_OK;
@@ -196,10 +217,11 @@ static void read_text(sqlite3_stmt *stmt, int column, const struct ax_field *fie
 	const char *text = field->kind == AX_FIELD_DATA ? sqlite3_column_blob(stmt, column)
 							: (const char *)sqlite3_column_text(stmt, column);
 	int len = sqlite3_column_bytes(stmt, column);
-	if (text == NULL)
-		text = "";
 	const char **at = ax_field_text(field, ret);
-	*at = arena == NULL ? text : ax_strndup(arena, text, (size_t)len);
+	if (len == 0)
+		*at = "";
+	else
+		*at = arena == NULL ? text : ax_strndup(arena, text, (size_t)len);
 	if (field->kind == AX_FIELD_DATA)
 		*(int64_t *)(void *)(at + 1) = len;
 }
@@ -269,8 +291,10 @@ int ax_sqlite_now(struct ax_sqlite_conn *conn, const char *text)
 
 void ax_sqlite_conn_done(struct ax_sqlite_conn *conn)
 {
-	for (size_t i = 0; i < AX_SQL_COUNT; i++)
+	for (size_t i = 0; i < AX_SQL_COUNT; i++) {
 		sqlite3_finalize(conn->statements[i]);
+		free(conn->named[i]);
+	}
 	for (size_t i = 0; i < AX_SQLITE_CONTROLS; i++)
 		sqlite3_finalize(conn->controls[i]);
 	sqlite3_close(conn->db);
