@@ -133,21 +133,18 @@ CREATE TABLE ax_task_log (
   covers_to INTEGER NOT NULL,
   covers_count INTEGER NOT NULL,
   made_up INTEGER NOT NULL,
+  -- What indexes go by instead of the status, because it stays when a run begins: 0 = PENDING, 1 = live, 2 = ended; and
+  -- whether a worker has it. An index whose columns or condition an UPDATE names is written anew, even with what it had.
+  phase INTEGER NOT NULL CHECK (phase = (status > 0) + (status >= 10)),
+  given INTEGER NOT NULL CHECK (given = (status = 2 OR status = 3)),
   UNIQUE (fire_key, task_id, kind, shard) -- keys of fires grow with time: a new one goes to the end
 ) STRICT;
--- Live rows are found by indexes that ended rows are not part of.
-CREATE INDEX ax_task_log_open ON ax_task_log (gid, status) WHERE status < 10;
--- (A list of more than two numbers would be built as a table for every row that is written.)
-CREATE INDEX ax_task_log_live ON ax_task_log (task_id, gid, hold) WHERE status >= 1 AND status <= 4;
-CREATE INDEX ax_task_log_pending ON ax_task_log (task_id, gid) WHERE status = 0;
-CREATE INDEX ax_task_log_held ON ax_task_log (task_id, gid) WHERE status = 1 AND hold = 1;
-CREATE INDEX ax_task_log_waiting ON ax_task_log (group_key, hold, executor_key, rank, gid) WHERE status = 1;
-CREATE INDEX ax_task_log_deadline ON ax_task_log (deadline_time) WHERE status < 10 AND deadline_time > 0;
-CREATE INDEX ax_task_log_given ON ax_task_log (worker, gid, group_key) WHERE status IN (2, 3);
-CREATE INDEX ax_task_log_asked ON ax_task_log (worker, gid) WHERE status IN (2, 3) AND cancel = 1;
--- History: of a task, and by end for retention and counts.
-CREATE INDEX ax_task_log_history ON ax_task_log (task_id, gid);
-CREATE INDEX ax_task_log_ended ON ax_task_log (end_time, gid, status) WHERE status >= 10;
+-- Live rows are found by indexes that ended rows are not part of. What is false for most comes first in a condition.
+CREATE INDEX ax_task_log_pending ON ax_task_log (task_id, gid) WHERE phase = 0;
+CREATE INDEX ax_task_log_held ON ax_task_log (task_id, gid) WHERE hold = 1 AND phase = 1;
+CREATE INDEX ax_task_log_deadline ON ax_task_log (deadline_time) WHERE deadline_time > 0 AND phase < 2;
+CREATE INDEX ax_task_log_given ON ax_task_log (worker, gid, group_key) WHERE given = 1;
+CREATE INDEX ax_task_log_asked ON ax_task_log (worker, gid) WHERE cancel = 1 AND given = 1;
 
 -- The last guard of the state machine: an ended run stays as it ended.
 CREATE TRIGGER ax_task_log_terminal BEFORE UPDATE OF status, fence ON ax_task_log

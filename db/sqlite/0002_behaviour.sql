@@ -180,7 +180,7 @@ ALTER TABLE ax_task_log ADD COLUMN must_end_time INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_task_log ADD COLUMN watch_time INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_task_log ADD COLUMN overran INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_task_log ADD COLUMN stalled INTEGER NOT NULL DEFAULT 0;
-CREATE INDEX ax_task_log_watch ON ax_task_log (watch_time, gid) WHERE status < 10 AND watch_time > 0;
+CREATE INDEX ax_task_log_watch ON ax_task_log (watch_time, gid) WHERE watch_time > 0 AND phase < 2;
 -- Events, and the tasks that listen to them.
 
 ALTER TABLE ax_task ADD COLUMN event_name TEXT NOT NULL DEFAULT '';
@@ -321,20 +321,14 @@ ALTER TABLE ax_task_log ADD COLUMN spread INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_task_log ADD COLUMN parent INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_task_log ADD COLUMN failed_only INTEGER NOT NULL DEFAULT 0;
 -- Lists, counts, the overlap rule, the audit and retention see parents and plain runs, never shards.
-DROP INDEX ax_task_log_open;
-DROP INDEX ax_task_log_live;
-DROP INDEX ax_task_log_history;
-DROP INDEX ax_task_log_ended;
-CREATE INDEX ax_task_log_open ON ax_task_log (gid, status) WHERE status < 10 AND shard = 0;
-CREATE INDEX ax_task_log_live ON ax_task_log (task_id, gid, hold) WHERE status >= 1 AND status <= 4 AND shard = 0;
+CREATE INDEX ax_task_log_open ON ax_task_log (gid) WHERE phase < 2 AND shard = 0;
+CREATE INDEX ax_task_log_live ON ax_task_log (task_id, gid, hold) WHERE phase = 1 AND shard = 0;
 CREATE INDEX ax_task_log_history ON ax_task_log (task_id, gid) WHERE shard = 0;
-CREATE INDEX ax_task_log_ended ON ax_task_log (end_time, gid, status) WHERE status >= 10 AND shard = 0;
+CREATE INDEX ax_task_log_ended ON ax_task_log (end_time, gid, status) WHERE phase = 2 AND shard = 0;
 CREATE INDEX ax_task_log_page ON ax_task_log (gid) WHERE shard = 0;
 -- The shards of a parent, and those that have not ended.
 CREATE INDEX ax_task_log_shards ON ax_task_log (parent, gid, status) WHERE parent > 0;
-CREATE INDEX ax_task_log_shards_live ON ax_task_log (parent, gid) WHERE parent > 0 AND status < 10;
--- Waiting runs that the sweeper looks at.
-CREATE INDEX ax_task_log_looked ON ax_task_log (deadline_time, gid) WHERE status = 1 AND deadline_time > 0;
+CREATE INDEX ax_task_log_shards_live ON ax_task_log (parent, gid) WHERE parent > 0 AND phase < 2;
 -- Chains: who waits for whom, and what a run follows.
 
 ALTER TABLE ax_task ADD COLUMN upstreams TEXT NOT NULL DEFAULT '';
@@ -388,7 +382,6 @@ ALTER TABLE ax_worker_group ADD COLUMN use_count INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_worker_group ADD COLUMN use_time INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX ax_worker_group_group ON ax_worker_group (group_key, worker);
 -- A queue for each executor, lane and demand, so that runs which no worker may have now keep nobody else back.
-DROP INDEX ax_task_log_waiting;
 CREATE INDEX ax_task_log_waiting ON ax_task_log (group_key, hold, executor_key, lane, demand, rank, gid)
   WHERE status = 1;
 

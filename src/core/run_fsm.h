@@ -9,12 +9,13 @@
 #include <stdbool.h>
 
 /* AX_RUN_STATE(name, number in the tables, what it means) — the numbers are stored; from 10 on a state is terminal. */
-#define AX_RUN_STATES(AX_RUN_STATE)                                                                                    \
+#define AX_RUN_LIVE_STATES(AX_RUN_STATE)                                                                               \
 	AX_RUN_STATE(PENDING, 0, "known, not due yet")                                                                 \
 	AX_RUN_STATE(WAITING, 1, "due; held for a stated reason or about to be given out")                             \
 	AX_RUN_STATE(DISPATCHED, 2, "given to a worker under lease and fence")                                         \
 	AX_RUN_STATE(RUNNING, 3, "the worker said that it began")                                                      \
-	AX_RUN_STATE(RETRYING, 4, "an attempt failed, tries are left; due again at its retry time")                    \
+	AX_RUN_STATE(RETRYING, 4, "an attempt failed, tries are left; due again at its retry time")
+#define AX_RUN_ENDED_STATES(AX_RUN_STATE)                                                                              \
 	AX_RUN_STATE(SUCCESS, 10, "ended: the work was done")                                                          \
 	AX_RUN_STATE(FAILED, 11, "ended: the last attempt failed")                                                     \
 	AX_RUN_STATE(TIMEOUT, 12, "ended: the last attempt took too long, or was lost too often")                      \
@@ -22,6 +23,7 @@
 	AX_RUN_STATE(BLOCKED, 14, "ended: an upstream did not succeed")                                                \
 	AX_RUN_STATE(SKIPPED, 15, "ended: a policy passed this fire over")                                             \
 	AX_RUN_STATE(MISSED, 16, "ended: the fire was found later than its window; a person decides")
+#define AX_RUN_STATES(AX_RUN_STATE) AX_RUN_LIVE_STATES(AX_RUN_STATE) AX_RUN_ENDED_STATES(AX_RUN_STATE)
 
 enum ax_run_state {
 #define AX_RUN_STATE(name, number, text) AX_RUN_##name = (number),

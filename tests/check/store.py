@@ -25,6 +25,7 @@ class Store:
         self.db = sqlite3.connect(path)
         for file in sorted((ROOT / "db/sqlite").glob("*.sql")):
             self.db.executescript(file.read_text())
+        self.db.execute("PRAGMA ignore_check_constraints = ON")  # phase and given stay 0: ax-check looks at the states
         self.sequence = 0
 
     def insert(self, table, **columns):

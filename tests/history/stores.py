@@ -95,6 +95,12 @@ class SQLite(Store):
         return (f"(WITH RECURSIVE series(seq) AS (SELECT {first} UNION ALL SELECT seq + 1 FROM series WHERE seq < {last})"
                 " SELECT seq FROM series)")
 
+    def insert(self, table, first, last, **given):
+        if table == "ax_task_log":
+            status = given["status"]
+            given |= {"phase": f"({status} > 0) + ({status} >= 10)", "given": f"{status} IN (2, 3)"}
+        super().insert(table, first, last, **given)
+
     def run(self, sql):
         self.db.execute(sql)
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "adapters/sql/step.h"
 #include "base/err.h"
 #include "base/num.h"
 #include "core/run_fsm.h"
@@ -329,126 +330,89 @@ static enum ax_status write_made(struct ax_tx *tx, struct list *made, struct ax_
 	return ax_fail(err, AX_BUSY, "", "a key is taken: the transaction is called again");
 }
 
-/* Runs that took the same step alike, in one statement. */
+/* Runs that took the same step alike. */
 struct alike {
-	const struct step *step;
-	struct kept_run *first;
-	int64_t *gids;
-	int n;
+	int step;
+	struct list runs;
 };
 
-enum { COLUMNS_MAX = 20, ALIKE_MAX = 8 /* kinds of the same step; others are written each by itself */ };
-
-struct step {
-	enum ax_sql_id id;
-	const char *columns[COLUMNS_MAX];
+enum {
+	ALIKE_MAX = 8,   /* kinds; others are written each by itself */
+	ALIKE_LEAST = 10 /* so are fewer: a statement of many takes room for AX_SQL_IDS_STEP */
 };
-
-#define NAME(name) #name,
-static const struct step steps[] = {
-	{ AX_SQL_RUNS_GIVEN, { AX_SQL_GIVEN_COLUMNS(NAME) } },
-	{ AX_SQL_RUNS_BEGUN, { AX_SQL_BEGUN_COLUMNS(NAME) } },
-	{ AX_SQL_RUNS_ENDED, { AX_SQL_ENDED_COLUMNS(NAME) } },
-};
-#undef NAME
-
-static bool writes(const struct step *step, const char *column)
-{
-	for (int i = 0; i < COLUMNS_MAX && step->columns[i] != NULL; i++)
-		if (strcmp(step->columns[i], column) == 0)
-			return true;
-	return false;
-}
-
-static bool same(const struct ax_field *field, const struct ax_run *a, const struct ax_run *b)
-{
-	if (field->kind != AX_FIELD_TEXT)
-		return ax_field_number(field, a) == ax_field_number(field, b);
-	const char *x = *ax_field_text(field, a), *y = *ax_field_text(field, b);
-	return x == y || strcmp(x, y) == 0;
-}
-
-/* Are the two the same, but for rev and what the step writes; or, `written`, in that? */
-static bool agree(const struct step *step, const struct ax_run *a, const struct ax_run *b, bool written)
-{
-	for (int i = 0; i < ax_run_row.n; i++) {
-		const struct ax_field *field = &ax_run_row.fields[i];
-		if (!field->fixed && strcmp(field->name, "rev") != 0 && !same(field, a, b) &&
-			writes(step, field->name) == written)
-			return false;
-	}
-	return true;
-}
-
-static const struct step *step_of(const struct kept_run *run)
-{
-	for (size_t i = 0; i < AX_COUNT(steps); i++)
-		if (agree(&steps[i], &run->row, run->before, false))
-			return &steps[i];
-	return NULL;
-}
 
 /* NULL: there is none for it, and no room for another. */
 static struct alike *find_alike(
-	struct ax_tx *tx, struct alike *alikes, int *n_alikes, struct kept_run *run, size_t most)
+	const struct ax_sql_conn *conn, struct alike *alikes, int *n_alikes, const struct kept_run *run, int step)
 {
-	const struct step *step = step_of(run);
-	for (int i = 0; step != NULL && i < *n_alikes; i++) {
-		const struct kept_run *first = alikes[i].first;
-		if (alikes[i].step == step && first->stored_rev == run->stored_rev && first->row.rev == run->row.rev &&
-			agree(step, &first->row, &run->row, true))
+	for (int i = 0; i < *n_alikes; i++) {
+		const struct kept_run *first = alikes[i].runs.at[0];
+		if (alikes[i].step == step && first->stored_rev == run->stored_rev &&
+			ax_sql_steps_alike(conn, step, &first->row, &run->row))
 			return &alikes[i];
 	}
-	if (step == NULL || *n_alikes == ALIKE_MAX)
+	if (step == AX_SQL_STEPS || *n_alikes == ALIKE_MAX)
 		return NULL;
-	struct alike *alike = &alikes[(*n_alikes)++];
-	*alike = (struct alike){ step, run, ax_alloc_array(tx->arena, most, sizeof(*alike->gids)), 0 };
-	return alike;
+	alikes[*n_alikes] = (struct alike){ .step = step };
+	return &alikes[(*n_alikes)++];
 }
 
 static enum ax_status write_alike(struct ax_tx *tx, const struct alike *alike, struct ax_err *err)
 {
+	const struct kept_run *first = alike->runs.at[0];
+	int n = (int)alike->runs.n;
+	int64_t *gids = ax_alloc_array(tx->arena, alike->runs.n, sizeof(*gids));
 	enum ax_status status = AX_OK;
-	for (int from = 0; status == AX_OK && from < alike->n; from += AX_SQL_IDS_STEP) {
+	for (int i = 0; i < n; i++)
+		gids[i] = ((const struct kept_run *)alike->runs.at[i])->gid;
+	for (int from = 0; status == AX_OK && from < n; from += AX_SQL_IDS_STEP) {
 		struct ax_sql_arg args[AX_SQL_IDS_STEP + 2];
-		args[0] = (struct ax_sql_arg)NUM(alike->first->stored_rev);
-		ax_sql_ids_args(alike->gids + from, alike->n - from, args + 1);
-		const struct ax_sql_input input = { .row = &alike->first->row, .args = args };
-		status = write_rows(tx, alike->step->id, &input, 1, AX_MIN(alike->n - from, AX_SQL_IDS_STEP), err);
+		args[0] = (struct ax_sql_arg)NUM(first->stored_rev);
+		ax_sql_ids_args(gids + from, n - from, args + 1);
+		const struct ax_sql_input input = { .row = &first->row, .args = args };
+		status = write_rows(
+			tx, ax_sql_step_alike_id(alike->step), &input, 1, AX_MIN(n - from, AX_SQL_IDS_STEP), err);
 	}
 	return status;
 }
 
-static enum ax_status write_each(struct ax_tx *tx, struct kept_run **runs, size_t n, struct ax_err *err)
+static enum ax_status write_each(struct ax_tx *tx, int step, const struct list *runs, struct ax_err *err)
 {
-	struct ax_sql_input *inputs = ax_alloc_array(tx->arena, n, sizeof(*inputs));
-	struct ax_sql_arg(*args)[2] = ax_alloc_array(tx->arena, n, sizeof(*args));
-	for (size_t i = 0; i < n; i++) {
-		args[i][0] = (struct ax_sql_arg)NUM(runs[i]->stored_rev);
-		inputs[i] = (struct ax_sql_input){ .row = &runs[i]->row, .args = args[i] };
+	struct ax_sql_input *inputs = ax_alloc_array(tx->arena, runs->n, sizeof(*inputs));
+	struct ax_sql_arg(*args)[2] = ax_alloc_array(tx->arena, runs->n, sizeof(*args));
+	for (size_t i = 0; i < runs->n; i++) {
+		const struct kept_run *run = runs->at[i];
+		args[i][0] = (struct ax_sql_arg)NUM(run->stored_rev);
+		inputs[i] = (struct ax_sql_input){ .row = &run->row, .args = args[i] };
 	}
-	return write_all(tx, AX_SQL_RUN_UPDATE, inputs, n, err);
+	return write_all(tx, ax_sql_step_id(step), inputs, runs->n, err);
 }
 
 static enum ax_status write_changed(struct ax_tx *tx, struct list *changed, struct ax_err *err)
 {
-	struct kept_run **each = ax_alloc_array(tx->arena, changed->n, sizeof(*each));
+	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
+	struct list each[AX_SQL_STEPS + 1] = { 0 }; /* by step */
 	struct alike alikes[ALIKE_MAX];
 	int n_alikes = 0;
-	size_t n = 0;
 	for (size_t i = 0; i < changed->n; i++) {
 		struct kept_run *run = changed->at[i];
 		if (!run->changed)
 			continue; /* it was let go */
-		struct alike *alike = changed->n < FEW ? NULL : find_alike(tx, alikes, &n_alikes, run, changed->n - i);
-		if (alike != NULL)
-			alike->gids[alike->n++] = run->gid;
-		else
-			each[n++] = run;
+		int step = ax_sql_step_of(conn, run->before, &run->row);
+		struct alike *alike = changed->n < ALIKE_LEAST ? NULL : find_alike(conn, alikes, &n_alikes, run, step);
+		add(alike != NULL ? &alike->runs : &each[step], tx->arena, run);
 	}
-	enum ax_status status = write_each(tx, each, n, err);
-	for (int i = 0; status == AX_OK && i < n_alikes; i++)
-		status = write_alike(tx, &alikes[i], err);
+	enum ax_status status = AX_OK;
+	for (int i = 0; status == AX_OK && i < n_alikes; i++) {
+		const struct alike *alike = &alikes[i];
+		if (alike->runs.n >= ALIKE_LEAST)
+			status = write_alike(tx, alike, err);
+		else
+			for (size_t k = 0; k < alike->runs.n; k++)
+				add(&each[alike->step], tx->arena, alike->runs.at[k]);
+	}
+	for (int step = 0; status == AX_OK && step <= AX_SQL_STEPS; step++)
+		status = write_each(tx, step, &each[step], err);
 	for (size_t i = 0; i < changed->n; i++)
 		is_written(changed->at[i]);
 	changed->n = 0;
@@ -519,7 +483,8 @@ static bool mentions(const char *text, const char *table)
 /* Statements about one row, of which the operation knows that it is not kept, and those that look at nothing that is
  * changed here. */
 static const enum ax_sql_id apart[] = { AX_SQL_RUN_GET, AX_SQL_RUN_GET_LOCK, AX_SQL_RUN_EXISTS, AX_SQL_RUN_UPDATE,
-	AX_SQL_RUNS_GIVEN, AX_SQL_RUNS_BEGUN, AX_SQL_RUNS_ENDED, AX_SQL_RUN_SET_DUE, AX_SQL_RUN_RENEW,
+	AX_SQL_RUN_RENEWED, AX_SQL_RUN_BEGUN, AX_SQL_RUN_GIVEN, AX_SQL_RUN_ENDED, AX_SQL_RUNS_RENEWED,
+	AX_SQL_RUNS_BEGUN, AX_SQL_RUNS_GIVEN, AX_SQL_RUNS_ENDED, AX_SQL_RUN_SET_DUE, AX_SQL_RUN_RENEW,
 	AX_SQL_RUN_INSERT, AX_SQL_RUNS_LIVE_COUNT, AX_SQL_RUNS_HELD, AX_SQL_RUNS_EXPECTED, AX_SQL_TASKS_OF_RUNS,
 	AX_SQL_TASK_GET, AX_SQL_TASK_GET_LOCK, AX_SQL_TASK_EXISTS, AX_SQL_TASK_ADVANCE, AX_SQL_TASK_LAST_RUN,
 	AX_SQL_TASKS_EXPECTED, AX_SQL_TASKS_LIVE, AX_SQL_TASKS_BESIDE, AX_SQL_VERSIONS_NOW };
@@ -547,6 +512,7 @@ void ax_sql_kept_prepare(struct ax_sql_conn *conn)
 	}
 	for (size_t i = 0; i < AX_COUNT(apart); i++)
 		conn->touches[apart[i]] = 0;
+	ax_sql_steps_prepare(conn);
 }
 
 static void forget_facts(struct ax_sql_kept *kept, unsigned facts)

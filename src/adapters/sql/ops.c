@@ -567,37 +567,41 @@ enum ax_status ax_sql_runs_fired(struct ax_tx *tx, int64_t task_id, int64_t from
 		ret_runs, err);
 }
 
-#define AX_RUN_STATE(name, number, text) number,
-static const int run_states[] = { AX_RUN_STATES(AX_RUN_STATE) };
-#undef AX_RUN_STATE
-
-static enum ax_status count_states(
-	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args, int64_t *ret_by_state, struct ax_err *err)
+/* A column for each of some states. */
+static enum ax_status count_states(struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args,
+	const int *states, int n, int64_t *ret_by_state, struct ax_err *err)
 {
-	int64_t counts[1 + AX_COUNT(run_states)];
-	enum ax_status status = ax_sql_numbers(tx, id, args, counts, (int)AX_COUNT(counts), err);
+	int64_t counts[32];
+	enum ax_status status = ax_sql_numbers(tx, id, args, counts, 1 + n, err);
 	if (status != AX_OK)
 		return status;
 	memset(ret_by_state, 0, 32 * sizeof(*ret_by_state));
-	for (size_t i = 0; i < AX_COUNT(run_states); i++)
-		ret_by_state[run_states[i]] = counts[1 + i];
+	for (int i = 0; i < n; i++)
+		ret_by_state[states[i]] = counts[1 + i];
 	return AX_OK;
 }
 
+#define AX_RUN_STATE(name, number, text) number,
+static const int all_states[] = { AX_RUN_STATES(AX_RUN_STATE) };
+static const int live_states[] = { AX_RUN_LIVE_STATES(AX_RUN_STATE) };
+static const int ended_states[] = { AX_RUN_ENDED_STATES(AX_RUN_STATE) };
+#undef AX_RUN_STATE
+#define STATES(of) of, (int)AX_COUNT(of)
+
 enum ax_status ax_sql_shard_counts(struct ax_tx *tx, int64_t parent, int64_t *ret_by_state, struct ax_err *err)
 {
-	return count_states(tx, AX_SQL_SHARD_COUNTS, ARGS(NUM(parent)), ret_by_state, err);
+	return count_states(tx, AX_SQL_SHARD_COUNTS, ARGS(NUM(parent)), STATES(all_states), ret_by_state, err);
 }
 
 enum ax_status ax_sql_live_counts(struct ax_tx *tx, int64_t *ret_by_state, struct ax_err *err)
 {
-	return count_states(tx, AX_SQL_COUNT_LIVE, NONE, ret_by_state, err);
+	return count_states(tx, AX_SQL_COUNT_LIVE, NONE, STATES(live_states), ret_by_state, err);
 }
 
 enum ax_status ax_sql_ended_counts(
 	struct ax_tx *tx, int64_t from, int64_t to, int64_t *ret_by_state, struct ax_err *err)
 {
-	return count_states(tx, AX_SQL_COUNT_ENDED, ARGS(NUM(from), NUM(to)), ret_by_state, err);
+	return count_states(tx, AX_SQL_COUNT_ENDED, ARGS(NUM(from), NUM(to)), STATES(ended_states), ret_by_state, err);
 }
 
 enum ax_status ax_sql_ended_minute_put(struct ax_tx *tx, const struct ax_ended_minute *row, struct ax_err *err)

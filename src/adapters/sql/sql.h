@@ -66,7 +66,8 @@ enum { AX_SQL_IDS_STEP = 100 };
 /* The first of n ids, n > 0. */
 void ax_sql_ids_args(const int64_t *ids, int n, struct ax_sql_arg ret[AX_SQL_IDS_STEP + 1]);
 
-/* What a step in a run's life writes: RUNS_GIVEN, RUNS_BEGUN and RUNS_ENDED write these columns of many runs alike. */
+/* What a step in a run's life writes, beside its rev: RUN_GIVEN those of one run, RUNS_GIVEN those of many alike. */
+#define AX_SQL_RENEWED_COLUMNS(F) F(accepted) F(heartbeat_time) F(deadline_time)
 #define AX_SQL_GIVEN_COLUMNS(F)                                                                                        \
 	F(status)                                                                                                      \
 	F(reason)                                                                                                      \
@@ -86,9 +87,12 @@ void ax_sql_ids_args(const int64_t *ids, int n, struct ax_sql_arg ret[AX_SQL_IDS
 #define AX_SQL_ENDED_COLUMNS(F)                                                                                        \
 	AX_SQL_BEGUN_COLUMNS(F) F(end_time) F(hold) F(ended_by_worker) F(result_code) F(result_msg) F(result)
 #define AX_SQL_SET_COLUMN(name) ", " #name " = $" #name
-/* Behind the columns: the rev that all of them have, and their gids. */
-#define AX_SQL_ALIKE(columns)                                                                                          \
-	"UPDATE $table SET rev = $rev" columns(AX_SQL_SET_COLUMN) " WHERE gid IN ($ids) AND rev = $1"
+/* Behind the columns: the rev that it, or all of them have; and their gids. */
+#define AX_SQL_STEP(update, columns, more)                                                                             \
+	update " $table SET rev = $rev" columns(AX_SQL_SET_COLUMN) more " WHERE gid = $gid AND rev = $1"
+#define AX_SQL_ALIKE(update, columns, more)                                                                            \
+	update " $table SET rev = $rev" columns(AX_SQL_SET_COLUMN) more " WHERE gid IN ($ids) AND rev = $1"
+enum { AX_SQL_STEPS = 4 };
 
 /* What is bound to a statement: the row to the columns' numbers, the arguments to the numbers behind them. */
 struct ax_sql_input {
@@ -138,6 +142,8 @@ struct ax_sql_conn {
 	bool direct;              /* nothing is kept: this transaction is called again because `collided` */
 	bool collided;
 	unsigned char touches[AX_SQL_COUNT]; /* by each statement: what of that */
+	uint64_t step_columns[AX_SQL_STEPS]; /* of a run's row, bit by bit: those that a step writes … */
+	uint64_t run_columns;                /* … and those that may change */
 };
 
 struct ax_sql_tx {
