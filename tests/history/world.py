@@ -111,7 +111,7 @@ def arguments(row, runs):
     some_task = dict(id=9, group_key="g1", task_name="new", task_type=1, status=1, priority=5, version=1)
     new_run = dict(gid=LIVE + 10**6, task_id=1, kind=1, fire_key="new", group_key="g1", executor_key="e1", status=1)
     old_run = dict(gid=run, status=3, rev=1, worker="w2", fence=2)
-    steps = dict(RENEWED=old_run, BEGUN=old_run, GIVEN=old_run, ENDED=dict(old_run, status=10, end_time=10**6))
+    done_run = dict(old_run, status=10, end_time=10**6)
     queue = ["g1", "e1", 1, ""]
     return {
         # tasks
@@ -128,8 +128,12 @@ def arguments(row, runs):
         # runs
         "RUN_INSERT": row("ax_task_log", **new_run), "RUN_GET": [runs // 2],
         "RUN_FIND": [41, 1, "live5", 0], "RUN_UPDATE": row("ax_task_log", **old_run) + [0],
-        **{f"RUN_{step}": row("ax_task_log", **new) + [0] for step, new in steps.items()},
-        **{f"RUNS_{step}": row("ax_task_log", **new) + [0] + ids([run]) for step, new in steps.items()}, "RUN_SET_DUE": row("ax_task_log", gid=LIVE + 5) + [0], "RUN_RENEW": [run, 1, 5, 6], "RUN_EXISTS": [runs // 2],
+        "RUN_RENEWED": row("ax_task_log", **old_run) + [0], "RUNS_RENEWED": row("ax_task_log", **old_run) + [0] + ids([run]),
+        "RUN_BEGUN": row("ax_task_log", **old_run) + [0], "RUNS_BEGUN": row("ax_task_log", **old_run) + [0] + ids([run]),
+        "RUN_GIVEN": row("ax_task_log", **old_run) + [0], "RUNS_GIVEN": row("ax_task_log", **old_run) + [0] + ids([run]),
+        "RUN_ENDED": row("ax_task_log", **done_run) + [0], "RUNS_ENDED": row("ax_task_log", **done_run) + [0] + ids([run]),
+        "RUN_LIVED": row("ax_task_log", **done_run) + [0], "RUNS_LIVED": row("ax_task_log", **done_run) + [0] + ids([run]),
+        "RUN_SET_DUE": row("ax_task_log", gid=LIVE + 5) + [0], "RUN_RENEW": [run, 1, 5, 6], "RUN_EXISTS": [runs // 2],
         "RUNS_LIVE": [41, 20], "RUNS_LIVE_COUNT": [41, 20], "RUNS_PENDING": [41, 20],
         "RUNS_HELD": [1, 20], "RUN_NEXT_QUEUE": ["g1", "", 0, ""], "RUNS_CLAIMABLE": queue + [-2**63, 0, 20],
         "RUNS_UNDISPATCHED": [5000, 0, 0, 20], "RUNS_UNDECIDED": [41, 20], "RUNS_LOOKED": [1, 20],

@@ -84,15 +84,23 @@ void ax_sql_ids_args(const int64_t *ids, int n, struct ax_sql_arg ret[AX_SQL_IDS
 	F(reason)                                                                                                      \
 	F(accepted)                                                                                                    \
 	F(start_time) F(heartbeat_time) F(progress_time) F(watch_time) F(deadline_time) F(limit_time) F(bounce_times)
+/* What an end alone changes is the same for many runs, whenever they began. */
 #define AX_SQL_ENDED_COLUMNS(F)                                                                                        \
-	AX_SQL_BEGUN_COLUMNS(F) F(end_time) F(hold) F(ended_by_worker) F(result_code) F(result_msg) F(result)
+	F(status)                                                                                                      \
+	F(reason)                                                                                                      \
+	F(end_time)                                                                                                    \
+	F(hold) F(deadline_time) F(limit_time) F(watch_time) F(ended_by_worker) F(result_code) F(result_msg) F(result)
+/* Begun and ended in one report. */
+#define AX_SQL_LIVED_COLUMNS(F)                                                                                        \
+	AX_SQL_ENDED_COLUMNS(F)                                                                                        \
+	F(accepted) F(start_time) F(heartbeat_time) F(progress_time) F(bounce_times)
 #define AX_SQL_SET_COLUMN(name) ", " #name " = $" #name
 /* Behind the columns: the rev that it, or all of them have; and their gids. */
 #define AX_SQL_STEP(update, columns, more)                                                                             \
 	update " $table SET rev = $rev" columns(AX_SQL_SET_COLUMN) more " WHERE gid = $gid AND rev = $1"
 #define AX_SQL_ALIKE(update, columns, more)                                                                            \
 	update " $table SET rev = $rev" columns(AX_SQL_SET_COLUMN) more " WHERE gid IN ($ids) AND rev = $1"
-enum { AX_SQL_STEPS = 4 };
+enum { AX_SQL_STEPS = 5 };
 
 /* What is bound to a statement: the row to the columns' numbers, the arguments to the numbers behind them. */
 struct ax_sql_input {
