@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "app/alerts.h"
-#include "app/failures.h"
 #include "core/limits.h"
 
 enum {
-	OF_A_TASK = 64,  /* open alerts of one task: one per rule, more of those whose episode is a run */
-	SEEN_MAX = 1000, /* alerts among which the one before is sought, newest first */
+	OF_A_TASK = 1000, /* open alerts of one task: one per rule, more of those whose episode is a run */
+	SEEN_MAX = 1000,  /* alerts among which the one before is sought, newest first */
 };
 
 static const char *episode_of(struct ax_ctx *ctx, int64_t task_id)
@@ -31,14 +30,12 @@ static struct ax_alert_event event_of(
 	};
 }
 
-/* Ends those open alerts of the task whose rule is in the set (bit 1 << rule). *ret_open: how many there were of any
- * rule. */
+/* Ends those open alerts of the task whose rule is in the set (bit 1 << rule). */
 static enum ax_status end_of_task(struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, unsigned rules,
-	const struct ax_said *how, int64_t now, int *ret_open, struct ax_err *err)
+	const struct ax_said *how, int64_t now, struct ax_err *err)
 {
 	struct ax_alerts open;
 	enum ax_status status = tx->ops->alerts_of_task(tx, task_id, OF_A_TASK, &open, err);
-	*ret_open = status == AX_OK ? open.n : 0;
 	for (int i = 0; status == AX_OK && i < open.n; i++)
 		if (rules >> open.at[i].rule & 1)
 			status = ax_alert_end(ctx, tx, &open.at[i], how, now, err);
@@ -57,36 +54,47 @@ static enum ax_status calm_bound(
 		.limit = 1,
 		.scan_limit = SEEN_MAX,
 	};
-	struct ax_alert open;
 	struct ax_alerts before;
 	int64_t rest;
-	enum ax_status status =
-		tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, true, &open, err);
-	*ret = status == AX_OK ? open.bound : 0;
-	if (status != AX_NOT_FOUND)
-		return status;
-	status = tx->ops->alerts_page(tx, &ended, &before, &rest, err);
-	if (status == AX_OK && before.n == 1 && now < before.at[0].resolve_time + AX_ALERT_CALM_MS)
-		*ret = AX_ALERT_CALM_MS / 1000;
+	enum ax_status status = tx->ops->alerts_page(tx, &ended, &before, &rest, err);
+	bool soon = status == AX_OK && before.n == 1 && now < before.at[0].resolve_time + AX_ALERT_CALM_MS;
+	*ret = soon ? AX_ALERT_CALM_MS / 1000 : 0;
 	return status;
 }
 
-/* A success says nothing of a failure of a newer fire, and one alone does not end what comes and goes. */
+static enum ax_status run_failed(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_alert_event *event, int64_t now, struct ax_err *err)
+{
+	struct ax_alert open;
+	enum ax_status status =
+		tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, true, &open, err);
+	bool is_open = status == AX_OK;
+	if (is_open)
+		event->bound = open.bound;
+	else if (status == AX_NOT_FOUND)
+		status = calm_bound(tx, event, now, &event->bound, err);
+	return status == AX_OK ? ax_alert_raise_on(ctx, tx, event, is_open ? &open : NULL, now, err) : status;
+}
+
+/* A success says nothing of a failure of a newer fire, and one alone does not end what comes and goes. Failures add to
+ * the alert under the lock of the task's row: it is as it was read. */
+static bool ends_with(const struct ax_alert *open, const struct ax_run *run, int64_t now)
+{
+	if (open->rule == AX_ALERT_FAILED)
+		return run->gid > open->gid && now >= open->seen_time + open->bound * 1000;
+	return open->rule == AX_ALERT_ABSENCE;
+}
+
 static enum ax_status run_succeeded(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, int64_t now, struct ax_err *err)
 {
-	struct ax_alert failed;
 	const struct ax_said how = { AX_SAY_OVER_SUCCEEDED, { ax_id_param(ctx->arena, "run", run->gid) } };
-	int open;
-	enum ax_status status = end_of_task(ctx, tx, run->task_id, 1U << AX_ALERT_ABSENCE, &how, now, &open, err);
-	if (status != AX_OK || open == 0)
-		return status;
-	status = tx->ops->alert_find(
-		tx, AX_ALERT_FAILED, run->group_key, episode_of(ctx, run->task_id), true, &failed, err);
-	if (status != AX_OK)
-		return status == AX_NOT_FOUND ? AX_OK : status;
-	bool over = run->gid > failed.gid && now >= failed.seen_time + failed.bound * 1000;
-	return over ? ax_alert_end(ctx, tx, &failed, &how, now, err) : AX_OK;
+	struct ax_alerts open;
+	enum ax_status status = tx->ops->alerts_of_task(tx, run->task_id, OF_A_TASK, &open, err);
+	for (int i = 0; status == AX_OK && i < open.n; i++)
+		if (ends_with(&open.at[i], run, now))
+			status = ax_alert_end(ctx, tx, &open.at[i], &how, now, err);
+	return status;
 }
 
 /* What is said of a failure, by state and reason; the first that fits. */
@@ -118,23 +126,18 @@ static struct ax_said say_failure(struct ax_ctx *ctx, const struct ax_run *run)
 }
 
 enum ax_status ax_alert_run_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
-	const struct ax_run *run, int64_t now, struct ax_err *err)
+	const struct ax_run *run, bool muted, int64_t now, struct ax_err *err)
 {
 	if (run->shard != 0) /* the run that they are parts of decides */
 		return AX_OK;
 	if (run->status == AX_RUN_SUCCESS)
 		return run_succeeded(ctx, tx, run, now, err);
-	if (run->status != AX_RUN_FAILED && run->status != AX_RUN_TIMEOUT)
+	if ((run->status != AX_RUN_FAILED && run->status != AX_RUN_TIMEOUT) || muted)
 		return AX_OK;
-	bool muted;
-	enum ax_status status = ax_failure_is_muted(tx, run, &muted, err);
-	if (status != AX_OK || muted)
-		return status;
 	struct ax_alert_event event = event_of(ctx, AX_ALERT_FAILED, &task->def, run);
 	event.detail = say_failure(ctx, run);
 	event.value = run->result_code;
-	status = calm_bound(tx, &event, now, &event.bound, err);
-	return status == AX_OK ? ax_alert_raise(ctx, tx, &event, now, err) : status;
+	return run_failed(ctx, tx, &event, now, err);
 }
 
 enum ax_status ax_alert_run_missed(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
@@ -155,11 +158,10 @@ enum ax_status ax_alert_missed_decided(
 {
 	const struct ax_said how = { .sentence = AX_SAY_OVER_DECIDED };
 	struct ax_runs undecided;
-	int open;
 	enum ax_status status = tx->ops->runs_undecided(tx, task_id, 1, &undecided, err);
 	if (status != AX_OK || undecided.n > 0)
 		return status;
-	return end_of_task(ctx, tx, task_id, 1U << AX_ALERT_MISSED, &how, now, &open, err);
+	return end_of_task(ctx, tx, task_id, 1U << AX_ALERT_MISSED, &how, now, err);
 }
 
 int64_t ax_late_bound(const struct ax_task_def *def, const struct ax_group *group)
@@ -181,11 +183,12 @@ enum ax_status ax_alert_run_given(struct ax_ctx *ctx, struct ax_tx *tx, const st
 	event.value = late;
 	event.bound = bound;
 	enum ax_status status = tx->ops->alert_find(tx, event.rule, event.group_key, event.episode, true, &open, err);
-	if (status == AX_OK && open.gid == run->gid) /* it was seen while it waited */
+	bool is_open = status == AX_OK;
+	if (is_open && open.gid == run->gid) /* it was seen while it waited */
 		event.count = 0;
 	if (status != AX_OK && status != AX_NOT_FOUND)
 		return status;
-	return ax_alert_raise(ctx, tx, &event, now, err);
+	return ax_alert_raise_on(ctx, tx, &event, is_open ? &open : NULL, now, err);
 }
 
 enum ax_status ax_alert_task_unreadable(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
@@ -206,7 +209,6 @@ enum ax_status ax_alert_task_gone(
 	struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, int64_t now, struct ax_err *err)
 {
 	const struct ax_said how = { .sentence = AX_SAY_OVER_TASK_DELETED };
-	int open;
 	/* a group of failures may be of other tasks too */
-	return end_of_task(ctx, tx, task_id, ~(1U << AX_ALERT_FAILURE_GROUP), &how, now, &open, err);
+	return end_of_task(ctx, tx, task_id, ~(1U << AX_ALERT_FAILURE_GROUP), &how, now, err);
 }

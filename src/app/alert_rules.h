@@ -6,10 +6,11 @@
 
 #include "app/ctx.h"
 
-/* A run ended. FAILED and TIMEOUT open the task's alert `failed` or add to it, unless the group of the failure is
- * muted; SUCCESS resolves it, unless it is of an older fire or the task now fails and now succeeds, and `absence`. */
+/* A run ended; the task's row is locked. FAILED and TIMEOUT open the task's alert `failed` or add to it, unless the
+ * group of the failure is `muted`: what is known is not told. SUCCESS resolves it, unless it is of an older fire or the
+ * task now fails and now succeeds, and `absence`. */
 enum ax_status ax_alert_run_ended(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
-	const struct ax_run *run, int64_t now, struct ax_err *err);
+	const struct ax_run *run, bool muted, int64_t now, struct ax_err *err);
 
 /* A MISSED run was written. */
 enum ax_status ax_alert_run_missed(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,

@@ -149,22 +149,33 @@ static enum ax_status add_to(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_ale
 	return status == AX_OK ? tx->ops->alert_update(tx, alert, alert->rev, err) : status;
 }
 
+enum ax_status ax_alert_raise_on(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_alert_event *event,
+	struct ax_alert *open, int64_t now, struct ax_err *err)
+{
+	struct ax_alert anothers;
+	enum ax_status status = AX_OK;
+	if (open == NULL) {
+		status = open_alert(ctx, tx, event, now, err);
+		if (status != AX_EXISTS)
+			return status;
+		/* another server opened it meanwhile */
+		open = &anothers;
+		status = tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, true, open, err);
+	}
+	if (status != AX_OK || (event->count == 0 && !event->tell_again))
+		return status;
+	return add_to(ctx, tx, open, event, now, err);
+}
+
 enum ax_status ax_alert_raise(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_alert_event *event, int64_t now, struct ax_err *err)
 {
 	struct ax_alert alert;
 	enum ax_status status =
 		tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, true, &alert, err);
-	if (status == AX_NOT_FOUND) {
-		status = open_alert(ctx, tx, event, now, err);
-		if (status != AX_EXISTS)
-			return status;
-		/* another server opened it meanwhile */
-		status = tx->ops->alert_find(tx, event->rule, event->group_key, event->episode, true, &alert, err);
-	}
-	if (status != AX_OK || (event->count == 0 && !event->tell_again))
+	if (status != AX_OK && status != AX_NOT_FOUND)
 		return status;
-	return add_to(ctx, tx, &alert, event, now, err);
+	return ax_alert_raise_on(ctx, tx, event, status == AX_OK ? &alert : NULL, now, err);
 }
 
 /* The row is locked. */

@@ -23,6 +23,10 @@ struct ax_alert_event {
 enum ax_status ax_alert_raise(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_alert_event *event, int64_t now, struct ax_err *err);
 
+/* The same when the open alert was looked for, and is locked; NULL: there is none. */
+enum ax_status ax_alert_raise_on(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_alert_event *event,
+	struct ax_alert *open, int64_t now, struct ax_err *err);
+
 /* It is over: resolves the open alert, if there is one, and queues that to whom the alert was told. `how`: in one short
  * sentence. */
 enum ax_status ax_alert_resolve(struct ax_ctx *ctx, struct ax_tx *tx, enum ax_alert_rule rule, const char *group_key,

@@ -89,18 +89,17 @@ static const char *join_key(struct ax_arena *arena, int64_t batch, int number)
 			   : ax_sprintf(arena, "b%" PRId64 ".%d", batch, number);
 }
 
-/* The newest run of the batch; *ret_number 0 = none. */
+/* The newest run of the batch; *ret_number 0 = none. Behind one that is not BLOCKED there is no other. */
 static enum ax_status find_join(
 	struct ax_tx *tx, int64_t task_id, int64_t batch, struct ax_run *ret, int *ret_number, struct ax_err *err)
 {
-	struct ax_run run;
-	enum ax_status status;
-	for (*ret_number = 0;; ++*ret_number) {
+	struct ax_run run = { .status = AX_RUN_BLOCKED };
+	enum ax_status status = AX_OK;
+	for (*ret_number = 0; status == AX_OK && run.status == AX_RUN_BLOCKED; *ret_number += status == AX_OK) {
 		const char *key = join_key(tx->arena, batch, *ret_number + 1);
 		status = tx->ops->run_find(tx, task_id, AX_KIND_CHAIN, key, 0, &run, err);
-		if (status != AX_OK)
-			break;
-		*ret = run;
+		if (status == AX_OK)
+			*ret = run;
 	}
 	return status == AX_NOT_FOUND ? AX_OK : status;
 }
@@ -124,50 +123,46 @@ static bool has_succeeded(const struct ax_run_upstreams *known, int64_t upstream
 	return false;
 }
 
-/* How many of the task's upstreams the run has seen succeed, and how many there are. */
-static enum ax_status count_succeeded(
-	struct ax_tx *tx, int64_t task_id, int64_t gid, int *ret_succeeded, int *ret_all, struct ax_err *err)
+/* How many of the task's upstreams a run has seen succeed, `now_id` as well, of *ret_all. */
+static int count_succeeded(
+	const struct ax_task *task, const struct ax_run_upstreams *known, int64_t now_id, int *ret_all)
 {
-	struct ax_upstreams upstreams;
-	struct ax_run_upstreams known;
-	enum ax_status status = tx->ops->upstreams_of(tx, task_id, &upstreams, err);
-	if (status == AX_OK)
-		status = tx->ops->run_upstreams(tx, gid, &known, err);
-	if (status != AX_OK)
-		return status;
-	*ret_succeeded = 0;
-	*ret_all = upstreams.n;
-	for (int i = 0; i < upstreams.n; i++)
-		*ret_succeeded += has_succeeded(&known, upstreams.at[i].upstream_id);
-	return AX_OK;
+	int64_t ids[AX_UPSTREAMS_MAX];
+	int n = 0;
+	*ret_all = ax_ids_read(task->def.upstreams, ids, AX_UPSTREAMS_MAX);
+	for (int i = 0; i < *ret_all; i++)
+		n += ids[i] == now_id || has_succeeded(known, ids[i]);
+	return n;
 }
 
 enum lesson { NOTHING_NEW, INCOMPLETE, COMPLETE, HOPELESS };
 
-/* What the end teaches a join. Once an upstream has succeeded in a batch, no later run of it in the batch undoes that.
- */
-static enum ax_status learn(struct judging *j, int64_t gid, enum lesson *ret)
+/* What the end teaches a join that knows of those. Once an upstream has succeeded in a batch, no later run of it in the
+ * batch undoes that. */
+static enum ax_status learn(struct judging *j, int64_t gid, const struct ax_run_upstreams *known, enum lesson *ret)
+{
+	int all, n = count_succeeded(&j->link->task, known, j->ended->task_id, &all);
+	*ret = NOTHING_NEW;
+	if (!succeeded(j->ended) && has_succeeded(known, j->ended->task_id))
+		return AX_OK;
+	*ret = !succeeded(j->ended) ? HOPELESS : n == all ? COMPLETE : INCOMPLETE;
+	return keep(j->tx, gid, j->ended, j->err);
+}
+
+static enum ax_status learn_more(struct judging *j, int64_t gid, enum lesson *ret)
 {
 	struct ax_run_upstreams known;
-	int n, all;
 	enum ax_status status = j->tx->ops->run_upstreams(j->tx, gid, &known, j->err);
-	*ret = NOTHING_NEW;
-	if (status != AX_OK || (!succeeded(j->ended) && has_succeeded(&known, j->ended->task_id)))
-		return status;
-	status = keep(j->tx, gid, j->ended, j->err);
-	if (status == AX_OK)
-		status = count_succeeded(j->tx, j->link->task.id, gid, &n, &all, j->err);
-	if (status == AX_OK)
-		*ret = !succeeded(j->ended) ? HOPELESS : n == all ? COMPLETE : INCOMPLETE;
-	return status;
+	return status == AX_OK ? learn(j, gid, &known, ret) : status;
 }
 
 /* The first end of the batch. */
 static enum ax_status begin_join(struct judging *j)
 {
+	static const struct ax_run_upstreams nothing;
 	enum lesson lesson;
 	make_run(j, join_key(j->ctx->arena, batch_of(j->ended), 1));
-	enum ax_status status = learn(j, j->link->run.gid, &lesson);
+	enum ax_status status = learn(j, j->link->run.gid, &nothing, &lesson);
 	if (lesson == HOPELESS) {
 		block(j, AX_LINK_BLOCKED);
 	} else if (lesson == COMPLETE) {
@@ -181,8 +176,8 @@ static enum ax_status begin_join(struct judging *j)
 
 static enum ax_status go_on_joining(struct judging *j, const struct ax_run *join)
 {
-	enum lesson lesson;
-	enum ax_status status = learn(j, join->gid, &lesson);
+	enum lesson lesson = NOTHING_NEW;
+	enum ax_status status = learn_more(j, join->gid, &lesson);
 	j->link->run = *join;
 	if (lesson == HOPELESS)
 		block(j, AX_LINK_BLOCK);
@@ -195,8 +190,8 @@ static enum ax_status go_on_joining(struct judging *j, const struct ax_run *join
  * only when somebody had an upstream run again. */
 static enum ax_status complete_later(struct judging *j, const struct ax_run *blocked, int number)
 {
-	enum lesson lesson;
-	enum ax_status status = learn(j, blocked->gid, &lesson);
+	enum lesson lesson = NOTHING_NEW;
+	enum ax_status status = learn_more(j, blocked->gid, &lesson);
 	bool too_late = blocked->blocked_by == 0 && j->ended->rerun_of == 0;
 	if (status != AX_OK || lesson != COMPLETE || too_late)
 		return status;
@@ -241,11 +236,12 @@ enum ax_status ax_chain_judge(struct ax_ctx *ctx, struct ax_tx *tx, const struct
 enum ax_status ax_chain_judge_again(struct ax_tx *tx, const struct ax_task *task, const struct ax_run *join,
 	struct ax_link *ret, struct ax_err *err)
 {
-	int n = 0, all = 0;
-	enum ax_status status = count_succeeded(tx, task->id, join->gid, &n, &all, err);
+	struct ax_run_upstreams known;
+	enum ax_status status = tx->ops->run_upstreams(tx, join->gid, &known, err);
 	*ret = (struct ax_link){ .kind = AX_LINK_NONE, .task = *task, .run = *join };
 	if (status != AX_OK)
 		return status;
+	int all, n = count_succeeded(task, &known, 0, &all);
 	if (all == 0) {
 		ret->kind = AX_LINK_BLOCK;
 		ret->reason = "no_upstreams";
@@ -269,46 +265,30 @@ enum ax_status ax_chain_find(struct ax_tx *tx, const struct ax_run *upstream, co
 	return status == AX_OK && number == 0 ? AX_NOT_FOUND : status;
 }
 
-static enum ax_status tell_one(
-	struct ax_tx *tx, const struct ax_run_upstream *row, size_t *room, struct ax_told *ret, struct ax_err *err)
-{
-	struct ax_task task;
-	struct ax_run run;
-	*ret = (struct ax_told){
-		.task_id = row->upstream_id,
-		.task_name = "",
-		.gid = row->upstream_gid,
-		.status = row->upstream_status,
-		.result = "",
-	};
-	enum ax_status status = tx->ops->task_get(tx, row->upstream_id, false, &task, err);
-	if (status == AX_OK)
-		ret->task_name = task.def.task_name;
-	if (status == AX_OK || status == AX_NOT_FOUND)
-		status = tx->ops->run_get(tx, row->upstream_gid, false, &run, err);
-	if (status != AX_OK)
-		return status == AX_NOT_FOUND ? AX_OK : status; /* retention was here */
-	size_t len = strlen(run.result);
-	ret->omitted = len > *room;
-	if (!ret->omitted) {
-		ret->result = run.result;
-		*room -= len;
-	}
-	return AX_OK;
-}
-
 enum ax_status ax_chain_tell(struct ax_tx *tx, const struct ax_run *run, struct ax_tolds *ret, struct ax_err *err)
 {
-	struct ax_run_upstreams rows;
+	struct ax_run_tolds rows;
 	size_t room = AX_UPSTREAM_RESULTS_MAX;
 	ret->n = 0;
 	if (run->kind != AX_KIND_CHAIN && run->rerun_of == 0)
 		return AX_OK;
-	enum ax_status status = tx->ops->run_upstreams(tx, run->parent != 0 ? run->parent : run->gid, &rows, err);
+	enum ax_status status = tx->ops->run_told(tx, run->parent != 0 ? run->parent : run->gid, &rows, err);
 	if (status != AX_OK)
 		return status;
 	ret->at = ax_alloc_array(tx->arena, (size_t)rows.n + 1, sizeof(*ret->at));
-	for (; status == AX_OK && ret->n < rows.n; ret->n++)
-		status = tell_one(tx, &rows.at[ret->n], &room, &ret->at[ret->n], err);
-	return status;
+	for (; ret->n < rows.n; ret->n++) {
+		const struct ax_run_told *row = &rows.at[ret->n];
+		size_t len = strlen(row->result);
+		bool fits = len <= room;
+		room -= fits ? len : 0;
+		ret->at[ret->n] = (struct ax_told){
+			.task_id = row->upstream_id,
+			.task_name = row->task_name,
+			.gid = row->upstream_gid,
+			.status = row->upstream_status,
+			.result = fits ? row->result : "",
+			.omitted = !fits,
+		};
+	}
+	return AX_OK;
 }

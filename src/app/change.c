@@ -113,8 +113,7 @@ static enum ax_status enter_state(struct ax_ctx *ctx, struct ax_tx *tx, struct a
 	case AX_RUN_RETRYING:
 		status = ax_run_def(tx, run, &def, err);
 		if (status == AX_OK)
-			run->deadline_time =
-				now + ax_retry_delay_ms(&def, run->retry_times - 1, ax_rand_u64(ctx->rand));
+			run->deadline_time = ax_retry_time(&def, run->retry_times - 1, ax_rand_u64(ctx->rand), now);
 		run->limit_time = 0;
 		return status;
 	case AX_RUN_PENDING:
@@ -156,7 +155,7 @@ static enum ax_status give_back_quota(
 /* What the end of a run means for its task: the copy in lists, the next @after fire, whoever waits for the overlap
  * rule; and for the tasks behind it. */
 static enum ax_status after_end(
-	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, int64_t now, struct ax_err *err)
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, bool muted, int64_t now, struct ax_err *err)
 {
 	struct ax_task task;
 	enum ax_status status = ax_backfill_count(tx, run, err);
@@ -176,7 +175,7 @@ static enum ax_status after_end(
 		status = tx->ops->task_last_run(tx, &task, err);
 	}
 	if (status == AX_OK)
-		status = ax_alert_run_ended(ctx, tx, &task, run, now, err);
+		status = ax_alert_run_ended(ctx, tx, &task, run, muted, now, err);
 	if (status == AX_OK)
 		status = ax_release_held(ctx, tx, &task, now, err);
 	if (status == AX_OK)
@@ -222,6 +221,7 @@ enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run
 			ax_run_state_name(run->status), ax_run_event_name(change->event));
 	enum ax_run_state from = run->status;
 	enum ax_status status = AX_OK;
+	bool muted = false; /* its failure, if it ends as one */
 	ctx->written++;
 	if (step.effects & AX_FX_RECORD) {
 		struct ax_attempt attempt = attempt_of(run, change, now);
@@ -241,12 +241,12 @@ enum ax_status ax_change_run(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run
 	if (status == AX_OK)
 		run->rev++;
 	if (status == AX_OK && (step.effects & AX_FX_END))
-		status = ax_failure_note(tx, run, now, err);
+		status = ax_failure_note(tx, run, now, &muted, err);
 	if (status == AX_OK && (step.effects & AX_FX_TAKE))
 		status = count_place(tx, run, 1, err);
 	if (status == AX_OK && (step.effects & AX_FX_END))
 		status = run->parent != 0 ? ax_change_parent(ctx, tx, run->parent, now, err)
-					  : after_end(ctx, tx, run, now, err);
+					  : after_end(ctx, tx, run, muted, now, err);
 	if (status == AX_OK && (step.effects & AX_FX_GIVE))
 		status = give_back_quota(ctx, tx, run, err);
 	if (status != AX_OK)

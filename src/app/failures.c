@@ -10,9 +10,11 @@
 
 enum { QUIET_RESOLVED_DAYS = 30, QUIET_ANY_DAYS = 90 };
 
-enum ax_status ax_failure_note(struct ax_tx *tx, const struct ax_run *run, int64_t now, struct ax_err *err)
+enum ax_status ax_failure_note(
+	struct ax_tx *tx, const struct ax_run *run, int64_t now, bool *ret_muted, struct ax_err *err)
 {
 	struct ax_failure_group group;
+	*ret_muted = false;
 	if (!ax_run_has_failed(run))
 		return AX_OK;
 	struct ax_fingerprint print = ax_fingerprint_of(run);
@@ -21,16 +23,8 @@ enum ax_status ax_failure_note(struct ax_tx *tx, const struct ax_run *run, int64
 		tx->ops->failure_group_find(tx, failure.group_key, failure.fingerprint, false, &group, err);
 	if (status != AX_OK && status != AX_NOT_FOUND)
 		return status;
-	failure.muted = status == AX_OK && ax_failure_state_at(&group, now) == AX_FAILURE_MUTED;
+	*ret_muted = failure.muted = status == AX_OK && ax_failure_state_at(&group, now) == AX_FAILURE_MUTED;
 	return tx->ops->failure_insert(tx, &failure, err);
-}
-
-enum ax_status ax_failure_is_muted(struct ax_tx *tx, const struct ax_run *run, bool *ret, struct ax_err *err)
-{
-	struct ax_failure failure;
-	enum ax_status status = tx->ops->failure_get(tx, run->gid, &failure, err);
-	*ret = status == AX_OK && failure.muted;
-	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
 enum ax_status ax_failure_rerun(struct ax_tx *tx, int64_t gid, int64_t rerun_gid, struct ax_err *err)
@@ -130,9 +124,15 @@ static enum ax_status count_failure(
 	heap->newest = failure;
 	heap->n++;
 	enum ax_status status = tx->ops->failure_hour_add(tx, &hour, err);
-	if (status == AX_OK)
-		status = count_spread(tx, heap->group.id, failure, err);
-	return status == AX_OK ? tx->ops->failure_set_folded(tx, failure->gid, err) : status;
+	return status == AX_OK ? count_spread(tx, heap->group.id, failure, err) : status;
+}
+
+static enum ax_status set_folded(struct ax_tx *tx, const struct ax_failures *list, struct ax_err *err)
+{
+	int64_t *gids = ax_alloc_array(tx->arena, (size_t)list->n, sizeof(*gids));
+	for (int i = 0; i < list->n; i++)
+		gids[i] = list->at[i].gid;
+	return tx->ops->failures_set_folded(tx, &(struct ax_ids){ gids, list->n }, err);
 }
 
 /* Looks whether the group grows; said once an hour. */
@@ -204,6 +204,8 @@ enum ax_status ax_failures_fold(struct ax_ctx *ctx, struct ax_tx *tx, int64_t no
 		if (status == AX_OK)
 			status = count_failure(tx, heap, &list.at[i], now, err);
 	}
+	if (status == AX_OK)
+		status = set_folded(tx, &list, err);
 	for (int i = 0; status == AX_OK && i < heaps.n; i++)
 		status = close_heap(ctx, tx, &heaps.at[i], now, err);
 	*ret_folded = list.n;

@@ -9,8 +9,9 @@
 
 #include "app/ctx.h"
 
-/* Writes the failure of a run that has just ended, if it is one. */
-enum ax_status ax_failure_note(struct ax_tx *tx, const struct ax_run *run, int64_t now, struct ax_err *err);
+/* Writes the failure of a run that has just ended, if it is one. *ret_muted: its group is muted. */
+enum ax_status ax_failure_note(
+	struct ax_tx *tx, const struct ax_run *run, int64_t now, bool *ret_muted, struct ax_err *err);
 
 /* The run was run again as `rerun_gid`. A run that did not fail is left alone. */
 enum ax_status ax_failure_rerun(struct ax_tx *tx, int64_t gid, int64_t rerun_gid, struct ax_err *err);
@@ -30,8 +31,5 @@ enum ax_status ax_failure_end_alert(struct ax_ctx *ctx, struct ax_tx *tx, const 
 /* The group of the run's failure. AX_NOT_FOUND: it did not fail, or is not counted yet. */
 enum ax_status ax_failure_group_of_run(
 	struct ax_tx *tx, const struct ax_run *run, struct ax_failure_group *ret, struct ax_err *err);
-
-/* Was the group of the run's failure muted when the run ended? What is known is not told. */
-enum ax_status ax_failure_is_muted(struct ax_tx *tx, const struct ax_run *run, bool *ret, struct ax_err *err);
 
 #endif

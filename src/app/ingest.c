@@ -21,10 +21,10 @@ static bool may_touch(const struct ax_report *report, const struct ax_run *run)
 {
 	if (strcmp(run->worker, report->worker) != 0)
 		return false;
-	for (const char *const *group = report->groups; *group != NULL; group++)
+	for (const char *const *group = report->groups; group != NULL && *group != NULL; group++)
 		if (strcmp(*group, run->group_key) == 0)
 			return true;
-	return false;
+	return report->groups == NULL;
 }
 
 /* A result that the run no longer waits for: the first one is kept beside the attempt, for people. */

@@ -33,7 +33,7 @@ struct ax_item {
 struct ax_report {
 	const char *worker;
 	const char *incarnation;
-	const char *const *groups; /* the credential's; runs of others are not touched. NULL-terminated */
+	const char *const *groups; /* the credential's; runs of others are not touched. NULL-terminated; NULL = all */
 	struct ax_item *items;
 	int n;
 	/* filled by ax_ingest */

@@ -247,6 +247,8 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		status = repeat_chore(&pass, "failures", ax_failures_fold, err);
 		if (pass.taken < AX_BATCH)
 			ctx->folded_ms = pass.now;
+		else if (*ret_next_ms == 0 || *ret_next_ms > pass.now + AX_BUSY_MS)
+			*ret_next_ms = pass.now + AX_BUSY_MS;
 	}
 	if (status == AX_OK)
 		status = count_ended(&pass, err);

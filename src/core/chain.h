@@ -25,6 +25,15 @@ struct ax_run_upstream {
 	enum ax_run_state upstream_status;
 };
 
+/* An end that a run stands on, with what there is to tell of it. */
+struct ax_run_told {
+	int64_t upstream_id;
+	const char *task_name; /* "" = the task is gone */
+	int64_t upstream_gid;
+	enum ax_run_state upstream_status;
+	const char *result; /* "" when the run is gone, too */
+};
+
 /* Reads "12 34" as at most `max` ids; returns how many there are. */
 int ax_ids_read(const char *text, int64_t *ret, int max);
 

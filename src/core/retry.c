@@ -5,6 +5,8 @@
 #include "base/num.h"
 #include "core/limits.h"
 
+enum { STEP_MS = 100 };
+
 /* The number of that index, or the last one. */
 static int64_t pick(const char *numbers, int64_t index)
 {
@@ -38,6 +40,12 @@ int64_t ax_retry_delay_ms(const struct ax_task_def *def, int64_t retries, uint64
 	int64_t delay = base_ms(def, retries);
 	int64_t spread = delay * def->retry_jitter_percent / 100;
 	return delay - spread + (int64_t)(random % (uint64_t)(2 * spread + 1));
+}
+
+int64_t ax_retry_time(const struct ax_task_def *def, int64_t retries, uint64_t random, int64_t now)
+{
+	int64_t delay = ax_retry_delay_ms(def, retries, random), step = delay == 0 ? 1 : STEP_MS;
+	return (now + delay + step - 1) / step * step;
 }
 
 /* One range of a rule, "75" or "500-599", at *at; moves past it and the comma behind. */

@@ -7,6 +7,8 @@
 /* Time to wait before the next try, in ms, by the task's backoff: `retries` is how many were made so far. `random`
  * moves it by up to retry_jitter_percent, so that failures that came together do not come back together. */
 int64_t ax_retry_delay_ms(const struct ax_task_def *def, int64_t retries, uint64_t random);
+/* When that is, on a tenth of a second: retries fall due together, and are given out together. */
+int64_t ax_retry_time(const struct ax_task_def *def, int64_t retries, uint64_t random, int64_t now);
 
 /* Is an attempt that failed with this exit code or HTTP status tried again? `rule` as in retry_on: "75,500-599", "" =
  * every code is. */

@@ -97,6 +97,10 @@ struct ax_run_upstreams {
 	struct ax_run_upstream *at;
 	int n;
 };
+struct ax_run_tolds {
+	struct ax_run_told *at;
+	int n;
+};
 struct ax_ended_minutes {
 	struct ax_ended_minute *at;
 	int n;

@@ -187,6 +187,12 @@ static const struct ax_field run_upstream_fields[] = { FIX(gid), FIX(upstream_id
 ROW(ax_run_upstream_row, "ax_run_upstream", run_upstream_fields);
 #undef TYPE
 
+#define TYPE ax_run_told
+static const struct ax_field run_told_fields[] = { FIX(upstream_id), FIX(task_name), FIX(upstream_gid),
+	FIX(upstream_status), FIX(result) };
+ROW(ax_run_told_row, "", run_told_fields);
+#undef TYPE
+
 #define TYPE ax_ended_minute
 static const struct ax_field ended_minute_fields[] = { FIX(minute), COL(success), COL(failed), COL(timeout),
 	COL(cancelled), COL(blocked), COL(skipped), COL(missed) };

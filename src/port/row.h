@@ -39,7 +39,8 @@ extern const struct ax_row_type ax_run_row, ax_attempt_row, ax_output_row;
 extern const struct ax_row_type ax_group_row, ax_worker_row, ax_worker_group_row;
 extern const struct ax_row_type ax_calendar_row_row, ax_calendar_version_row, ax_backfill_row;
 extern const struct ax_row_type ax_server_row_row, ax_lease_row, ax_user_row, ax_token_row, ax_audit_row, ax_idem_row;
-extern const struct ax_row_type ax_due_row; /* of no table: what lists of what becomes due tell */
+extern const struct ax_row_type ax_due_row;      /* of no table: what lists of what becomes due tell */
+extern const struct ax_row_type ax_run_told_row; /* likewise, what a run is told */
 extern const struct ax_row_type ax_event_row, ax_event_task_row, ax_upstream_row, ax_run_upstream_row;
 extern const struct ax_row_type ax_notice_row, ax_ended_minute_row;
 extern const struct ax_row_type ax_channel_row, ax_alert_row, ax_delivery_row;

@@ -496,6 +496,8 @@ struct ax_tx_ops {
 		struct ax_tx *tx, const struct ax_run_upstream *row, struct ax_err *err); /* insert or replace */
 	enum ax_status (*run_upstreams)(
 		struct ax_tx *tx, int64_t gid, struct ax_run_upstreams *ret, struct ax_err *err); /* by upstream */
+	enum ax_status (*run_told)(
+		struct ax_tx *tx, int64_t gid, struct ax_run_tolds *ret, struct ax_err *err); /* likewise */
 
 	/* alerts */
 	enum ax_status (*channel_insert)(
@@ -562,7 +564,7 @@ struct ax_tx_ops {
 	enum ax_status (*failure_get)(struct ax_tx *tx, int64_t gid, struct ax_failure *ret, struct ax_err *err);
 	/* Those that are not folded, by gid, free and locked. */
 	enum ax_status (*failures_unfolded)(struct ax_tx *tx, int limit, struct ax_failures *ret, struct ax_err *err);
-	enum ax_status (*failure_set_folded)(struct ax_tx *tx, int64_t gid, struct ax_err *err);
+	enum ax_status (*failures_set_folded)(struct ax_tx *tx, const struct ax_ids *gids, struct ax_err *err);
 	enum ax_status (*failure_set_rerun)(struct ax_tx *tx, int64_t gid, int64_t rerun_gid, struct ax_err *err);
 	/* Of one group, folded or not, newest first. */
 	enum ax_status (*failures_of_group)(struct ax_tx *tx, const char *group_key, int64_t fingerprint,

@@ -28,13 +28,13 @@
 	OP(user_find) OP(user_count) OP(token_insert) OP(token_find) OP(token_touch) OP(token_delete) \
 	OP(tokens) OP(tokens_expire) OP(audit_append) OP(audit_page) OP(idem_get) OP(idem_put) OP(idem_purge) \
 	OP(event_insert) OP(event_get) OP(event_find) OP(events_page) OP(event_task_insert) OP(event_tasks) OP(events_purge) \
-	OP(upstream_insert) OP(upstreams_delete) OP(upstreams_of) OP(downstreams_of) OP(run_upstream_put) OP(run_upstreams) \
+	OP(upstream_insert) OP(upstreams_delete) OP(upstreams_of) OP(downstreams_of) OP(run_upstream_put) OP(run_upstreams) OP(run_told) \
 	OP(channel_insert) OP(channel_get) OP(channel_update) OP(channel_delete) OP(channels) OP(alert_insert) \
 	OP(alert_get) OP(alert_find) OP(alert_update) OP(alerts_open) OP(alerts_of_task) OP(alerts_untold) \
 	OP(alerts_page) OP(alert_counts) OP(alerts_purge) OP(delivery_insert) OP(delivery_get) OP(delivery_update) \
 	OP(deliveries_due) OP(deliveries_release) OP(deliveries_of_alert) OP(deliveries_of_channel) \
 	OP(deliveries_pending) \
-	OP(failure_insert) OP(failure_get) OP(failures_unfolded) OP(failure_set_folded) OP(failure_set_rerun) \
+	OP(failure_insert) OP(failure_get) OP(failures_unfolded) OP(failures_set_folded) OP(failure_set_rerun) \
 	OP(failures_of_group) OP(failures_to_rerun) OP(failures_to_rerun_count) OP(failure_group_insert) \
 	OP(failure_group_get) OP(failure_group_find) OP(failure_group_update) OP(failure_group_delete) \
 	OP(failure_groups_page) OP(failure_groups_alike) OP(failure_groups_old) OP(failure_spread_add) \
@@ -178,6 +178,7 @@
 #define AX_ARGS_downstreams_of(IN, OUT) IN(I64, upstream_id) OUT(UPSTREAMS, rows)
 #define AX_ARGS_run_upstream_put(IN, OUT) IN(RUN_UPSTREAM, row)
 #define AX_ARGS_run_upstreams(IN, OUT) IN(I64, gid) OUT(RUN_UPSTREAMS, rows)
+#define AX_ARGS_run_told(IN, OUT) IN(I64, gid) OUT(RUN_TOLDS, rows)
 
 #define AX_ARGS_channel_insert(IN, OUT) IN(CHANNEL, channel) OUT(I64, id)
 #define AX_ARGS_channel_get(IN, OUT) IN(I64, id) IN(BOOL, for_update) OUT(CHANNEL, channel)
@@ -207,7 +208,7 @@
 #define AX_ARGS_failure_insert(IN, OUT) IN(FAILURE, failure)
 #define AX_ARGS_failure_get(IN, OUT) IN(I64, gid) OUT(FAILURE, failure)
 #define AX_ARGS_failures_unfolded(IN, OUT) IN(INT, limit) OUT(FAILURES, failures)
-#define AX_ARGS_failure_set_folded(IN, OUT) IN(I64, gid)
+#define AX_ARGS_failures_set_folded(IN, OUT) IN(IDS, gids)
 #define AX_ARGS_failure_set_rerun(IN, OUT) IN(I64, gid) IN(I64, rerun_gid)
 #define AX_ARGS_failures_of_group(IN, OUT)                                                                             \
 	IN(TEXT, group_key) IN(I64, fingerprint) IN(I64, before_gid) IN(INT, limit) OUT(FAILURES, failures)
@@ -327,6 +328,7 @@
 #define AX_OUT_CANARY struct ax_canary *
 #define AX_OUT_UPSTREAMS struct ax_upstreams *
 #define AX_OUT_RUN_UPSTREAMS struct ax_run_upstreams *
+#define AX_OUT_RUN_TOLDS struct ax_run_tolds *
 #define AX_OUT_CHANNEL struct ax_channel *
 #define AX_OUT_ALERT struct ax_alert *
 #define AX_OUT_DELIVERY struct ax_delivery *

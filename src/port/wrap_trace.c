@@ -193,6 +193,7 @@ static void show_failure_filter(struct ax_buf *out, const struct ax_failure_filt
 #define SHOW_OUT_CANARY(v) ax_row_print(&ax_canary_row, v, out)
 #define SHOW_OUT_UPSTREAMS(v) show_rows(out, &ax_upstream_row, (v)->at, (v)->n)
 #define SHOW_OUT_RUN_UPSTREAMS(v) show_rows(out, &ax_run_upstream_row, (v)->at, (v)->n)
+#define SHOW_OUT_RUN_TOLDS(v) show_rows(out, &ax_run_told_row, (v)->at, (v)->n)
 #define SHOW_OUT_CHANNEL(v) ax_row_print(&ax_channel_row, v, out)
 #define SHOW_OUT_ALERT(v) ax_row_print(&ax_alert_row, v, out)
 #define SHOW_OUT_DELIVERY(v) ax_row_print(&ax_delivery_row, v, out)

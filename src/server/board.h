@@ -18,9 +18,9 @@ struct ax_sign_in {
 
 /* One notice. */
 struct ax_news {
-	struct ax_hints
-		hints;    /* with the errand and the arena; due_soon is not passed on: every server looks by itself */
-	int64_t *revoked; /* tokens */
+	struct ax_hints hints; /* with the errand and the arena; due_soon and tick_soon are not passed on: every server
+				  looks by itself */
+	int64_t *revoked;      /* tokens */
 	size_t n_revoked, cap_revoked;
 	struct ax_sign_in *sign_ins;
 	size_t n_sign_ins, cap_sign_ins;

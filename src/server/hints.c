@@ -28,6 +28,9 @@ static void run_changed(struct ax_notify *notify, const struct ax_run *run)
 	ax_count_run(&h->counts, run);
 	if (run->status == AX_RUN_PENDING || run->status == AX_RUN_WAITING || run->status == AX_RUN_RETRYING)
 		h->due_soon = true;
+	bool goes_on = run->backfill_id != 0 && !ax_run_is_given_out(run->status);
+	if (goes_on || (run->hold == AX_HOLD_SPREAD && run->status == AX_RUN_WAITING))
+		h->tick_soon = true;
 	if (run->cancel == AX_CANCEL_ASKED && ax_run_is_given_out(run->status) && !ax_run_is_parent(run))
 		add_name(&h->arena, &h->stops, &h->n_stops, &h->cap_stops, run->worker);
 	struct ax_run_hint hint = { run->gid, run->task_id, run->parent, run->status };
@@ -57,13 +60,14 @@ static void group_ready(struct ax_notify *notify, const char *group_key)
 
 struct mark {
 	size_t n_tasks, n_runs, n_workers, n_groups, n_stops;
-	bool due_soon;
+	bool due_soon, tick_soon;
 	struct ax_run_counts counts;
 };
 
 static struct mark mark_of(const struct ax_hints *h)
 {
-	return (struct mark){ h->n_tasks, h->n_runs, h->n_workers, h->n_groups, h->n_stops, h->due_soon, h->counts };
+	return (struct mark){ h->n_tasks, h->n_runs, h->n_workers, h->n_groups, h->n_stops, h->due_soon, h->tick_soon,
+		h->counts };
 }
 
 static void back_to(struct ax_hints *h, const struct mark *mark)
@@ -74,6 +78,7 @@ static void back_to(struct ax_hints *h, const struct mark *mark)
 	h->n_groups = mark->n_groups;
 	h->n_stops = mark->n_stops;
 	h->due_soon = mark->due_soon;
+	h->tick_soon = mark->tick_soon;
 	h->counts = mark->counts;
 }
 
@@ -123,7 +128,7 @@ void ax_collector_dues(void *user, const struct ax_queue_entry *entries, int n)
 
 void ax_collector_looked(struct ax_collector *collector)
 {
-	collector->hints->due_soon = false;
+	collector->hints->due_soon = collector->hints->tick_soon = false;
 }
 
 void ax_collector_served(struct ax_collector *collector)
@@ -135,7 +140,7 @@ void ax_collector_served(struct ax_collector *collector)
 bool ax_hints_empty(const struct ax_hints *hints)
 {
 	return hints->n_tasks == 0 && hints->n_runs == 0 && hints->n_workers == 0 && hints->n_groups == 0 &&
-		hints->n_stops == 0 && hints->n_dues == 0 && !hints->due_soon;
+		hints->n_stops == 0 && hints->n_dues == 0 && !hints->due_soon && !hints->tick_soon;
 }
 
 static bool holds_task(const struct ax_hints *h, int64_t task_id)

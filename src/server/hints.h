@@ -41,7 +41,8 @@ struct ax_hints {
 	size_t n_stops, cap_stops;
 	struct ax_queue_entry *dues; /* where members of a due queue belong now */
 	size_t n_dues, cap_dues;
-	bool due_soon; /* something may be due earlier than was known */
+	bool due_soon;  /* something may be due earlier than was known */
+	bool tick_soon; /* a backfill may go on, or shards are to be made: no due queue knows of that */
 	struct ax_run_counts counts;
 };
 

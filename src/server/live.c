@@ -267,7 +267,8 @@ void ax_live_hints(struct ax_errand *errand)
 {
 	struct ax_hints *h = (struct ax_hints *)errand;
 	struct ax_server *server = h->server;
-	if (h->due_soon)
+	/* a due queue that leads is told below of what is due */
+	if (h->tick_soon || (h->due_soon && ax_due_queue_leads_ms(server) == 0))
 		ax_scheduler_look(server);
 	ax_board_hints(&server->board, h);
 	ax_due_queue_hints(server, h);

@@ -11,7 +11,8 @@
 
 enum {
 	BEAT_MS = 250,
-	HURRY_MS = 20, /* … while the time is uncertain */
+	UNSURE_MS = 20, /* … while the time is uncertain */
+	HURRY_MS = 100, /* … when another server has something to tell: under load one always has */
 	SAMPLE_MS = 1000,
 	MOVED_MS = 5,         /* what fires next is looked at again when the time moved by more */
 	ASK_MAX = 3,          /* then the time is as certain as this network makes it */
@@ -270,18 +271,28 @@ static void beat(struct ax_pulse *pulse)
 		ax_log_text(&pulse->server->log, AX_LOG_ERROR, "store_does_not_answer", "message", err.msg);
 }
 
+/* Until the next beat. */
+static int64_t rest(const struct ax_pulse *pulse)
+{
+	int64_t every_ms = pulse->verdict != AX_AXIS_SURE ? UNSURE_MS : pulse->hurry ? HURRY_MS : BEAT_MS;
+	return pulse->beat_mono_ms + every_ms - ax_mono_ms(&pulse->server->clock.port);
+}
+
 static void beat_on(void *arg)
 {
 	struct ax_pulse *pulse = arg;
 	uv_mutex_lock(&pulse->lock);
 	while (!pulse->stop) {
-		uint64_t wait_ms = pulse->verdict == AX_AXIS_SURE ? BEAT_MS : HURRY_MS;
-		(void)uv_cond_timedwait(&pulse->wake, &pulse->lock, wait_ms * 1000000);
-		if (pulse->stop)
-			break;
+		int64_t rest_ms = rest(pulse);
+		if (rest_ms > 0) {
+			(void)uv_cond_timedwait(&pulse->wake, &pulse->lock, (uint64_t)rest_ms * 1000000);
+			continue;
+		}
+		pulse->hurry = false;
 		uv_mutex_unlock(&pulse->lock);
 		beat(pulse);
 		uv_mutex_lock(&pulse->lock);
+		pulse->beat_mono_ms = ax_mono_ms(&pulse->server->clock.port);
 	}
 	uv_mutex_unlock(&pulse->lock);
 }
@@ -355,6 +366,7 @@ void ax_pulse_hurry(struct ax_server *server)
 {
 	struct ax_pulse *pulse = &server->pulse;
 	uv_mutex_lock(&pulse->lock);
+	pulse->hurry = true;
 	uv_cond_signal(&pulse->wake);
 	uv_mutex_unlock(&pulse->lock);
 }

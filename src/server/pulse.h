@@ -41,7 +41,8 @@ struct ax_pulse {
 
 	uv_mutex_t lock; /* of what follows */
 	uv_cond_t wake;
-	bool stop;
+	bool stop, hurry;
+	int64_t beat_mono_ms; /* when the last beat ended */
 	enum ax_axis_verdict verdict;
 	char fault[320]; /* why the store does not answer; "" = it does */
 };

@@ -21,7 +21,7 @@ void ax_worker_write_registered(struct ax_call *c, const struct ax_registration 
 void ax_worker_write_report(struct ax_json *json, const struct ax_report *report);
 
 bool ax_worker_token_covers(const struct ax_call *c, const char *group_key);
-/* Those of the groups there are that the token covers, NULL-terminated. */
+/* Those of the groups there are that the token covers, NULL-terminated; NULL = all. */
 AX_MUST_USE enum ax_status ax_worker_token_groups(struct ax_call *c, const char *const **ret, struct ax_err *err);
 /* A token speaks only for workers all of whose groups are its own. An unknown worker passes. */
 AX_MUST_USE enum ax_status ax_worker_check_groups(struct ax_call *c, const char *worker, struct ax_err *err);

@@ -189,14 +189,15 @@ def arguments(row, runs):
         "BACKFILLS_OF_TASK": [LIVE, 2, 9], "BACKFILLS_OPEN": [20],
         # chains
         "UPSTREAM_INSERT": row("ax_upstream", task_id=1, upstream_id=9), "UPSTREAMS_DELETE": [9], "UPSTREAMS_OF": [9],
-        "DOWNSTREAMS_OF": [1], "RUN_UPSTREAM_PUT": row("ax_run_upstream", gid=50, upstream_id=1), "RUN_UPSTREAMS": [50],
+        "DOWNSTREAMS_OF": [1], "DOWNSTREAMS_OF_TASKS": ids(1 + 8 * i for i in range(20)), "RUN_TOLD": [50],
+        "RUN_UPSTREAM_PUT": row("ax_run_upstream", gid=50, upstream_id=1), "RUN_UPSTREAMS": [50],
         # alerts
         "CHANNEL_INSERT": row("ax_channel", id=None, name="new"), "CHANNEL_GET": [1],
         "CHANNEL_UPDATE": row("ax_channel", id=1, name="other") + [1], "CHANNEL_EXISTS": [1], "CHANNEL_DELETE": [1],
         "CHANNELS": [], "ALERT_INSERT": row("ax_alert", id=None, rule=1, group_key="g1", episode="new"),
         "ALERT_GET": [5], "ALERT_FIND": [2, "g1", "open1"],
         "ALERT_UPDATE": row("ax_alert", id=LIVE + 1, state=1, resolve_time=10**6) + [0], "ALERT_EXISTS": [5],
-        "ALERTS_OPEN": [1, 0, 20], "ALERTS_OF_TASK": [9, 20], "ALERTS_UNTOLD": [10**6, 20], "ALERTS_PAGE": [top, 20],
+        "ALERTS_OPEN": [1, 0, 20], "ALERTS_OF_TASK": [9, 20], "ALERTS_OF_TASKS": ids(1 + 8 * i for i in range(20)), "ALERTS_UNTOLD": [10**6, 20], "ALERTS_PAGE": [top, 20],
         "ALERT_COUNTS": [], "ALERTS_PURGE_FIND": [100], "ALERTS_PURGE_OUTBOX": [5], "ALERTS_PURGE_TESTS": [5],
         "ALERTS_PURGE": [5], "DELIVERY_INSERT": row("ax_alert_outbox", id=None), "DELIVERY_GET": [5],
         "DELIVERY_UPDATE": row("ax_alert_outbox", id=LIVE + 1, state=1) + [0], "DELIVERY_EXISTS": [5],
@@ -204,7 +205,7 @@ def arguments(row, runs):
         "DELIVERIES_OF_CHANNEL": [1, top, 20], "DELIVERIES_PENDING": [],
         # failures
         "FAILURE_INSERT": row("ax_failure", gid=LIVE + 99), "FAILURE_GET": [50], "FAILURES_UNFOLDED": [20],
-        "FAILURE_SET_FOLDED": [LIVE + 1], "FAILURE_SET_RERUN": [100, 2], "FAILURES_OF_GROUP": ["g1", 1, top, 20],
+        "FAILURES_SET_FOLDED": ids(LIVE + i for i in range(1, 21)), "FAILURE_SET_RERUN": [100, 2], "FAILURES_OF_GROUP": ["g1", 1, top, 20],
         "FAILURES_TO_RERUN": ["g1", 1, 20], "FAILURES_TO_RERUN_COUNT": ["g1", 1, 20],
         "FAILURE_GROUP_INSERT": row("ax_failure_group", id=None, group_key="new"), "FAILURE_GROUP_GET": [1],
         "FAILURE_GROUP_FIND": ["g1", 1],

@@ -37,6 +37,7 @@ struct ax_mariadb_conn {
 	struct ax_mariadb *db;
 	MYSQL *mysql;                                /* NULL while there is none */
 	struct ax_sql_cursor *cursors[AX_SQL_COUNT]; /* prepared when first used */
+	struct ax_sql_cursor *few[AX_SQL_COUNT];     /* … the same for few ids */
 	int64_t changes, last_id;
 	struct ax_mariadb_room bulk_room;
 	bool bulk;      /* a statement takes many inputs at once */

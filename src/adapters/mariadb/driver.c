@@ -1,6 +1,7 @@
 /* The driver: statements prepared once a session, in the binary protocol. An answer is taken whole before it is read,
  * so that other statements may run meanwhile. */
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ struct ax_sql_cursor {
 	/* Each "?" of the text in its order: the number of the parameter that it takes, from 0. */
 	int places;
 	int *numbers;
+	int most;        /* parameters that it names */
 	int64_t *values; /* of numbers */
 	MYSQL_BIND *in;
 	int columns;
@@ -71,7 +73,8 @@ void ax_mariadb_drop_cursors(struct ax_mariadb_conn *conn)
 {
 	for (size_t i = 0; i < AX_SQL_COUNT; i++) {
 		drop_cursor(conn->cursors[i]);
-		conn->cursors[i] = NULL;
+		drop_cursor(conn->few[i]);
+		conn->cursors[i] = conn->few[i] = NULL;
 	}
 }
 
@@ -82,12 +85,27 @@ static void *alloc_zeroed(int n, size_t size)
 
 /* preparing */
 
+/* Bytes of those of the ids at `text` (", ?11, ?12") that are more than the call gives. */
+static size_t left_out(const char *text, int given)
+{
+	size_t len = 0;
+	while (strncmp(text + len, ", ?", 3) == 0) {
+		char *end;
+		if (strtol(text + len + 3, &end, 10) <= given)
+			break;
+		len = (size_t)(end - text);
+	}
+	return len;
+}
+
 /* Turns every ?N outside of quotes into ?, and notes N - 1. `numbers` has room for all. */
-static int number_places(const char *text, int *numbers, struct ax_buf *out)
+static int number_places(const char *text, int given, int *numbers, struct ax_buf *out)
 {
 	int n = 0;
 	char quote = '\0';
 	for (; *text != '\0'; text++) {
+		if (quote == '\0')
+			text += left_out(text, given);
 		ax_buf_addc(out, *text);
 		if (quote != '\0') {
 			quote = *text == quote ? '\0' : quote;
@@ -126,7 +144,9 @@ static void lay_out_cells(struct ax_sql_cursor *cursor)
 	}
 }
 
-static enum ax_status prepare(struct ax_mariadb_conn *conn, enum ax_sql_id id, struct ax_err *err)
+/* `given`: as many parameters as it may name. */
+static enum ax_status prepare(
+	struct ax_mariadb_conn *conn, enum ax_sql_id id, int given, struct ax_sql_cursor **ret, struct ax_err *err)
 {
 	const struct ax_sql_text *sql = &conn->sql.texts[id];
 	struct ax_sql_cursor *cursor = ax_malloc(sizeof(*cursor));
@@ -136,7 +156,9 @@ static enum ax_status prepare(struct ax_mariadb_conn *conn, enum ax_sql_id id, s
 	ax_buf_init(&text, 1 << 20);
 	cursor->row = sql->row;
 	cursor->numbers = alloc_zeroed((int)strlen(numbered), sizeof(*cursor->numbers));
-	cursor->places = number_places(numbered, cursor->numbers, &text);
+	cursor->places = number_places(numbered, given, cursor->numbers, &text);
+	for (int i = 0; i < cursor->places; i++)
+		cursor->most = AX_MAX(cursor->most, cursor->numbers[i] + 1);
 	cursor->values = alloc_zeroed(cursor->places, sizeof(*cursor->values));
 	cursor->in = alloc_zeroed(cursor->places, sizeof(*cursor->in));
 	cursor->stmt = mysql_stmt_init(conn->mysql);
@@ -154,7 +176,7 @@ static enum ax_status prepare(struct ax_mariadb_conn *conn, enum ax_sql_id id, s
 	}
 	AX_ASSERT((int)mysql_stmt_param_count(cursor->stmt) == cursor->places);
 	lay_out_cells(cursor);
-	conn->cursors[id] = cursor;
+	*ret = cursor;
 	return AX_OK;
 }
 
@@ -218,29 +240,50 @@ static void bind_place(const struct ax_sql_cursor *cursor, int place, MYSQL_BIND
 		bind_arg(bind, value, &input->args[number - fields]);
 }
 
-static void bind(struct ax_sql_cursor *cursor, const struct ax_sql_input *input)
+static int count_given(const struct ax_row_type *type, const struct ax_sql_input *input)
 {
-	int fields = input->row == NULL ? 0 : cursor->row->n, args = 0;
+	int fields = input->row == NULL ? 0 : type->n, args = 0;
 	while (input->args[args].kind != AX_SQL_END)
 		args++;
+	return fields + args;
+}
+
+static void bind(struct ax_sql_cursor *cursor, const struct ax_sql_input *input, int given)
+{
 	memset(cursor->in, 0, (size_t)cursor->places * sizeof(*cursor->in));
 	for (int i = 0; i < cursor->places; i++) {
-		AX_ASSERT(cursor->numbers[i] >= 0 && cursor->numbers[i] < fields + args);
+		AX_ASSERT(cursor->numbers[i] >= 0 && cursor->numbers[i] < given);
 		bind_place(cursor, i, &cursor->in[i], &cursor->values[i], input);
 	}
+}
+
+/* The statement, prepared; of those that name ids the one that names few, when there are no more. */
+static enum ax_status find_cursor(
+	struct ax_mariadb_conn *conn, enum ax_sql_id id, int given, struct ax_sql_cursor **ret, struct ax_err *err)
+{
+	enum ax_status status = AX_OK;
+	struct ax_sql_cursor **cursor = &conn->cursors[id];
+	if (*cursor == NULL)
+		status = prepare(conn, id, INT_MAX, cursor, err);
+	if (status == AX_OK && given < (*cursor)->most) {
+		cursor = &conn->few[id];
+		if (*cursor == NULL)
+			status = prepare(conn, id, given, cursor, err);
+	}
+	*ret = *cursor;
+	return status;
 }
 
 static enum ax_status begin(struct ax_sql_conn *sql, enum ax_sql_id id, const struct ax_sql_input *input,
 	struct ax_sql_cursor **ret, struct ax_err *err)
 {
 	struct ax_mariadb_conn *conn = conn_of(sql);
-	if (conn->cursors[id] == NULL) {
-		enum ax_status status = prepare(conn, id, err);
-		if (status != AX_OK)
-			return status;
-	}
-	struct ax_sql_cursor *cursor = conn->cursors[id];
-	bind(cursor, input);
+	struct ax_sql_cursor *cursor;
+	int given = count_given(sql->texts[id].row, input);
+	enum ax_status status = find_cursor(conn, id, given, &cursor, err);
+	if (status != AX_OK)
+		return status;
+	bind(cursor, input, given);
 	if (cursor->places > 0 && mysql_stmt_bind_param(cursor->stmt, cursor->in) != 0)
 		return fail(conn, cursor, err);
 	cursor->executed = false;
@@ -338,14 +381,14 @@ static enum ax_status many(struct ax_sql_conn *sql, enum ax_sql_id id, const str
 	int64_t *ret_changes, struct ax_err *err)
 {
 	struct ax_mariadb_conn *conn = conn_of(sql);
-	enum ax_status status = conn->cursors[id] == NULL ? prepare(conn, id, err) : AX_OK;
+	struct ax_sql_cursor *cursor;
+	enum ax_status status = find_cursor(conn, id, INT_MAX, &cursor, err);
 	*ret_changes = 0;
 	for (int count; status == AX_OK && n > 0; inputs += count, n -= count) {
-		count = conn->bulk ? count_packet(conn->cursors[id], inputs, n) : 1;
+		count = conn->bulk ? count_packet(cursor, inputs, n) : 1;
 		if (count > 1) {
-			status = execute_bulk(conn, conn->cursors[id], inputs, count, err);
+			status = execute_bulk(conn, cursor, inputs, count, err);
 		} else {
-			struct ax_sql_cursor *cursor;
 			status = begin(sql, id, inputs, &cursor, err);
 			if (status == AX_OK)
 				status = execute(conn, cursor, err);

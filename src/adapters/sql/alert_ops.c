@@ -45,6 +45,7 @@ enum ax_status ax_sql_channels(struct ax_tx *tx, struct ax_channels *ret_channel
 
 enum ax_status ax_sql_alert_insert(struct ax_tx *tx, const struct ax_alert *alert, int64_t *ret_id, struct ax_err *err)
 {
+	ax_sql_note_alert(tx, alert);
 	return ax_sql_insert_next(tx, AX_SQL_ALERT_INSERT, alert, ret_id, err);
 }
 
@@ -65,6 +66,7 @@ enum ax_status ax_sql_alert_update(struct ax_tx *tx, const struct ax_alert *aler
 {
 	struct ax_alert row = *alert;
 	row.rev = old_rev + 1;
+	ax_sql_note_alert(tx, alert);
 	return ax_sql_change(
 		tx, AX_SQL_ALERT_UPDATE, &row, ARGS(NUM(old_rev)), AX_SQL_ALERT_EXISTS, ARGS(NUM(alert->id)), err);
 }
@@ -86,12 +88,20 @@ enum ax_status ax_sql_alerts_open(struct ax_tx *tx, enum ax_alert_rule rule, int
 enum ax_status ax_sql_alerts_of_task(
 	struct ax_tx *tx, int64_t task_id, int limit, struct ax_alerts *ret_alerts, struct ax_err *err)
 {
+	const struct ax_rows *known = NULL;
 	bool none;
 	*ret_alerts = (struct ax_alerts){ 0 };
 	enum ax_status status = ax_sql_has_none(tx, task_id, AX_SQL_HAS_ALERT, &none, err);
-	return status == AX_OK && !none
-		? list_alerts(tx, AX_SQL_ALERTS_OF_TASK, ARGS(NUM(task_id), LIM(limit)), ret_alerts, err)
-		: status;
+	if (status == AX_OK && !none)
+		status = ax_sql_kept_rows(tx, task_id, AX_SQL_HAS_ALERT, &known, err);
+	if (status != AX_OK || none)
+		return status;
+	if (known == NULL)
+		return list_alerts(tx, AX_SQL_ALERTS_OF_TASK, ARGS(NUM(task_id), LIM(limit)), ret_alerts, err);
+	struct ax_rows rows = { 0 };
+	for (int i = 0; i < AX_MIN(known->n, limit); i++)
+		*(struct ax_alert *)ax_rows_add(&rows, tx->arena, &ax_alert_row) = ((struct ax_alert *)known->at)[i];
+	return AX_SQL_GIVE(status, rows, ret_alerts);
 }
 
 enum ax_status ax_sql_alerts_untold(

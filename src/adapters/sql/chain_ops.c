@@ -1,6 +1,7 @@
 /* The operations on chains. */
 
 #include "adapters/sql/kept.h"
+#include "adapters/sql/later.h"
 #include "adapters/sql/sql.h"
 
 enum ax_status ax_sql_upstream_insert(struct ax_tx *tx, const struct ax_upstream *row, struct ax_err *err)
@@ -29,15 +30,23 @@ enum ax_status ax_sql_upstreams_of(struct ax_tx *tx, int64_t task_id, struct ax_
 enum ax_status ax_sql_downstreams_of(
 	struct ax_tx *tx, int64_t upstream_id, struct ax_upstreams *ret_rows, struct ax_err *err)
 {
+	const struct ax_rows *known = NULL;
 	bool none;
 	*ret_rows = (struct ax_upstreams){ 0 };
 	enum ax_status status = ax_sql_has_none(tx, upstream_id, AX_SQL_HAS_DOWN, &none, err);
-	return status == AX_OK && !none ? list(tx, AX_SQL_DOWNSTREAMS_OF, upstream_id, ret_rows, err) : status;
+	if (status == AX_OK && !none)
+		status = ax_sql_kept_rows(tx, upstream_id, AX_SQL_HAS_DOWN, &known, err);
+	if (status != AX_OK || none)
+		return status;
+	if (known == NULL)
+		return list(tx, AX_SQL_DOWNSTREAMS_OF, upstream_id, ret_rows, err);
+	*ret_rows = (struct ax_upstreams){ .at = known->at, .n = known->n };
+	return AX_OK;
 }
 
 enum ax_status ax_sql_run_upstream_put(struct ax_tx *tx, const struct ax_run_upstream *row, struct ax_err *err)
 {
-	return ax_sql_exec(tx, AX_SQL_RUN_UPSTREAM_PUT, row, NONE, err);
+	return ax_sql_put_later(tx, AX_SQL_RUN_UPSTREAM_PUT, row, err);
 }
 
 enum ax_status ax_sql_run_upstreams(
@@ -45,5 +54,12 @@ enum ax_status ax_sql_run_upstreams(
 {
 	struct ax_rows rows;
 	enum ax_status status = ax_sql_list(tx, AX_SQL_RUN_UPSTREAMS, ARGS(NUM(gid)), &rows, err);
+	return AX_SQL_GIVE(status, rows, ret_rows);
+}
+
+enum ax_status ax_sql_run_told(struct ax_tx *tx, int64_t gid, struct ax_run_tolds *ret_rows, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status = ax_sql_list(tx, AX_SQL_RUN_TOLD, ARGS(NUM(gid)), &rows, err);
 	return AX_SQL_GIVE(status, rows, ret_rows);
 }

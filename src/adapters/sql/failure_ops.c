@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "adapters/sql/sql.h"
+#include "adapters/sql/later.h"
 #include "base/err.h"
 #include "port/filter.h"
 
@@ -32,9 +32,15 @@ enum ax_status ax_sql_failures_unfolded(
 	return list_failures(tx, AX_SQL_FAILURES_UNFOLDED, ARGS(LIM(limit)), ret_failures, err);
 }
 
-enum ax_status ax_sql_failure_set_folded(struct ax_tx *tx, int64_t gid, struct ax_err *err)
+enum ax_status ax_sql_failures_set_folded(struct ax_tx *tx, const struct ax_ids *gids, struct ax_err *err)
 {
-	return ax_sql_change_any(tx, AX_SQL_FAILURE_SET_FOLDED, NULL, ARGS(NUM(gid)), err);
+	enum ax_status status = AX_OK;
+	for (int from = 0; status == AX_OK && from < gids->n; from += AX_SQL_IDS_STEP) {
+		struct ax_sql_arg args[AX_SQL_IDS_STEP + 1];
+		ax_sql_ids_args(tx, gids->at + from, gids->n - from, args);
+		status = ax_sql_exec(tx, AX_SQL_FAILURES_SET_FOLDED, NULL, args, err);
+	}
+	return status;
 }
 
 enum ax_status ax_sql_failure_set_rerun(struct ax_tx *tx, int64_t gid, int64_t rerun_gid, struct ax_err *err)
@@ -175,7 +181,7 @@ enum ax_status ax_sql_failure_groups_old(struct ax_tx *tx, bool resolved, int64_
 
 enum ax_status ax_sql_failure_spread_add(struct ax_tx *tx, const struct ax_failure_spread *spread, struct ax_err *err)
 {
-	return ax_sql_exec(tx, AX_SQL_FAILURE_SPREAD_ADD, spread, NONE, err);
+	return ax_sql_put_later(tx, AX_SQL_FAILURE_SPREAD_ADD, spread, err);
 }
 
 enum ax_status ax_sql_failure_spreads(
@@ -188,7 +194,7 @@ enum ax_status ax_sql_failure_spreads(
 
 enum ax_status ax_sql_failure_hour_add(struct ax_tx *tx, const struct ax_failure_hour *hour, struct ax_err *err)
 {
-	return ax_sql_exec(tx, AX_SQL_FAILURE_HOUR_ADD, hour, NONE, err);
+	return ax_sql_put_later(tx, AX_SQL_FAILURE_HOUR_ADD, hour, err);
 }
 
 enum ax_status ax_sql_failure_hours(

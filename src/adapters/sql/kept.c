@@ -2,12 +2,16 @@
 
 #include <string.h>
 
+#include "adapters/sql/later.h"
 #include "adapters/sql/step.h"
 #include "base/err.h"
 #include "base/num.h"
 #include "core/run_fsm.h"
 
-enum { FEW = 4 /* fewer are asked about one by one */ };
+enum {
+	SEVERAL = 2, /* are asked about and written together */
+	MANY = 4,    /* … and so many make it worth to make runs together, whose keys may turn out to be taken */
+};
 
 enum { BY_ADVANCE = 1, BY_LAST_RUN = 2 };
 
@@ -27,6 +31,10 @@ struct kept_task {
 	int64_t stored_next;
 	unsigned changed;     /* by what, not written yet */
 	unsigned asked, none; /* facts */
+	unsigned listed;      /* facts whose rows are known: */
+	struct ax_rows downstreams, alerts;
+	bool counted; /* … and how many of its runs are live, and held */
+	int64_t live, held;
 };
 
 /* Open addressing. */
@@ -115,8 +123,10 @@ static unsigned facts_of(const struct ax_run *run)
 void ax_sql_note_facts(struct ax_tx *tx, const struct ax_run *run)
 {
 	struct kept_task *task = find_task(tx, run->task_id);
-	if (task != NULL)
-		task->none &= ~facts_of(run);
+	if (task == NULL)
+		return;
+	task->none &= ~facts_of(run);
+	task->counted = false;
 }
 
 /* rows that were read */
@@ -151,6 +161,19 @@ const struct ax_task *ax_sql_kept_task(struct ax_tx *tx, int64_t id)
 {
 	const struct kept_task *entry = find_task(tx, id);
 	return entry == NULL ? NULL : &entry->row;
+}
+
+const struct ax_run *ax_sql_kept_made(
+	struct ax_tx *tx, int64_t task_id, enum ax_run_kind kind, const char *fire_key, int64_t shard)
+{
+	const struct ax_sql_kept *kept = ax_sql_conn_of(tx)->kept;
+	for (size_t i = 0; kept != NULL && i < kept->made_runs.n; i++) {
+		const struct ax_run *run = &((struct kept_run *)kept->made_runs.at[i])->row;
+		if (run->task_id == task_id && run->kind == kind && run->shard == shard &&
+			strcmp(run->fire_key, fire_key) == 0)
+			return run;
+	}
+	return NULL;
 }
 
 /* changes */
@@ -197,7 +220,7 @@ static void mark_task(struct ax_tx *tx, struct kept_task *entry, unsigned by)
 enum ax_status ax_sql_kept_insert(struct ax_tx *tx, const struct ax_run *run)
 {
 	const struct ax_sql_conn *conn = ax_sql_conn_of(tx);
-	if (!conn->driver->far || conn->direct || conn->kept == NULL || conn->kept->all_tasks.n < FEW ||
+	if (!conn->driver->far || conn->direct || conn->kept == NULL || conn->kept->all_tasks.n < MANY ||
 		find_task(tx, run->task_id) == NULL || find_run(tx, run->gid) != NULL)
 		return AX_NOT_FOUND;
 	struct kept_run *entry = ax_alloc(tx->arena, sizeof(*entry));
@@ -368,7 +391,7 @@ static enum ax_status write_alike(struct ax_tx *tx, const struct alike *alike, s
 	for (int from = 0; status == AX_OK && from < n; from += AX_SQL_IDS_STEP) {
 		struct ax_sql_arg args[AX_SQL_IDS_STEP + 2];
 		args[0] = (struct ax_sql_arg)NUM(first->stored_rev);
-		ax_sql_ids_args(gids + from, n - from, args + 1);
+		ax_sql_ids_args(tx, gids + from, n - from, args + 1);
 		const struct ax_sql_input input = { .row = &first->row, .args = args };
 		status = write_rows(
 			tx, ax_sql_step_alike_id(alike->step), &input, 1, AX_MIN(n - from, AX_SQL_IDS_STEP), err);
@@ -440,15 +463,20 @@ static enum ax_status write_tasks(
 	return write_all(tx, id, inputs, n, err);
 }
 
+static enum ax_status write_both(struct ax_tx *tx, struct list *made, struct list *changed, struct ax_err *err)
+{
+	enum ax_status status = AX_OK;
+	if (made->n > 0)
+		status = write_made(tx, made, err);
+	if (status == AX_OK && changed->n > 0)
+		status = write_changed(tx, changed, err);
+	return status;
+}
+
 static enum ax_status write_runs(struct ax_tx *tx, struct ax_err *err)
 {
 	struct ax_sql_kept *kept = ax_sql_conn_of(tx)->kept;
-	enum ax_status status = AX_OK;
-	if (kept != NULL && kept->made_runs.n > 0)
-		status = write_made(tx, &kept->made_runs, err);
-	if (status == AX_OK && kept != NULL && kept->changed_runs.n > 0)
-		status = write_changed(tx, &kept->changed_runs, err);
-	return status;
+	return kept == NULL ? AX_OK : write_both(tx, &kept->made_runs, &kept->changed_runs, err);
 }
 
 static enum ax_status write_kept_tasks(struct ax_tx *tx, struct ax_err *err)
@@ -485,21 +513,26 @@ static bool mentions(const char *text, const char *table)
 static const enum ax_sql_id apart[] = { AX_SQL_RUN_GET, AX_SQL_RUN_GET_LOCK, AX_SQL_RUN_EXISTS, AX_SQL_RUN_UPDATE,
 	AX_SQL_RUN_RENEWED, AX_SQL_RUN_BEGUN, AX_SQL_RUN_GIVEN, AX_SQL_RUN_ENDED, AX_SQL_RUN_LIVED, AX_SQL_RUNS_RENEWED,
 	AX_SQL_RUNS_BEGUN, AX_SQL_RUNS_GIVEN, AX_SQL_RUNS_ENDED, AX_SQL_RUNS_LIVED, AX_SQL_RUN_SET_DUE,
-	AX_SQL_RUN_RENEW, AX_SQL_RUN_INSERT, AX_SQL_RUNS_LIVE_COUNT, AX_SQL_RUNS_HELD, AX_SQL_RUNS_EXPECTED,
-	AX_SQL_TASKS_OF_RUNS, AX_SQL_TASK_GET, AX_SQL_TASK_GET_LOCK, AX_SQL_TASK_EXISTS, AX_SQL_TASK_ADVANCE,
-	AX_SQL_TASK_LAST_RUN, AX_SQL_TASKS_EXPECTED, AX_SQL_TASKS_LIVE, AX_SQL_TASKS_BESIDE, AX_SQL_VERSIONS_NOW };
+	AX_SQL_RUN_RENEW, AX_SQL_RUN_INSERT, AX_SQL_RUN_FIND, AX_SQL_RUNS_LIVE_COUNT, AX_SQL_RUNS_HELD,
+	AX_SQL_RUNS_EXPECTED, AX_SQL_TASKS_OF_RUNS, AX_SQL_TASK_GET, AX_SQL_TASK_GET_LOCK, AX_SQL_TASK_EXISTS,
+	AX_SQL_TASK_ADVANCE, AX_SQL_TASK_LAST_RUN, AX_SQL_TASKS_EXPECTED, AX_SQL_TASKS_LIVE, AX_SQL_TASKS_BESIDE,
+	AX_SQL_VERSIONS_NOW, AX_SQL_ALERT_INSERT, AX_SQL_ALERT_UPDATE };
 
 void ax_sql_kept_prepare(struct ax_sql_conn *conn)
 {
 	static const struct {
 		const char *table;
-		unsigned char bit;
+		unsigned short bit;
 	} tables[] = {
 		{ "ax_task_log", AX_SQL_TOUCH_RUNS },
 		{ "ax_task", AX_SQL_TOUCH_TASKS },
 		{ "ax_upstream", AX_SQL_TOUCH_UPSTREAMS },
 		{ "ax_alert", AX_SQL_TOUCH_ALERTS },
 		{ "ax_task_version", AX_SQL_TOUCH_VERSIONS },
+		{ "ax_attempt", AX_SQL_TOUCH_ATTEMPTS },
+		{ "ax_run_upstream", AX_SQL_TOUCH_RUN_UPSTREAMS },
+		{ "ax_failure_spread", AX_SQL_TOUCH_FAILURE_SPREAD },
+		{ "ax_failure_hour", AX_SQL_TOUCH_FAILURE_HOURS },
 	};
 	for (size_t id = 0; id < AX_SQL_COUNT; id++) {
 		const struct ax_sql_text *sql = &conn->texts[id];
@@ -513,12 +546,17 @@ void ax_sql_kept_prepare(struct ax_sql_conn *conn)
 	for (size_t i = 0; i < AX_COUNT(apart); i++)
 		conn->touches[apart[i]] = 0;
 	ax_sql_steps_prepare(conn);
+	conn->touches[AX_SQL_RUN_TOLD] = AX_SQL_TOUCH_RUN_UPSTREAMS;
 }
 
 static void forget_facts(struct ax_sql_kept *kept, unsigned facts)
 {
-	for (size_t i = 0; i < kept->all_tasks.n; i++)
-		((struct kept_task *)kept->all_tasks.at[i])->none &= ~facts;
+	for (size_t i = 0; i < kept->all_tasks.n; i++) {
+		struct kept_task *task = kept->all_tasks.at[i];
+		task->none &= ~facts;
+		task->listed &= ~facts;
+		task->counted = task->counted && (facts & AX_SQL_HAS_LIVE) == 0;
+	}
 }
 
 /* What a statement of its own changed is read anew. */
@@ -544,10 +582,12 @@ enum ax_status ax_sql_kept_before(struct ax_tx *tx, enum ax_sql_id id, bool chan
 {
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
 	unsigned touch = conn->touches[id];
-	enum ax_status status = AX_OK;
-	if (conn->kept == NULL || touch == 0)
+	if (touch == 0)
 		return AX_OK;
-	if (touch & AX_SQL_TOUCH_RUNS)
+	enum ax_status status = ax_sql_later_write(tx, touch, err);
+	if (conn->kept == NULL)
+		return status;
+	if (status == AX_OK && (touch & AX_SQL_TOUCH_RUNS))
 		status = write_runs(tx, err);
 	if (status == AX_OK && (touch & AX_SQL_TOUCH_TASKS))
 		status = write_kept_tasks(tx, err);
@@ -581,56 +621,97 @@ enum ax_status ax_sql_let_go_task(struct ax_tx *tx, int64_t id, struct ax_err *e
 	return status;
 }
 
-static bool concerns(const struct list *runs, int64_t task_id, unsigned fact)
+/* Takes those that the fact of the task rests on out of the list. */
+static struct list take_concerned(struct ax_tx *tx, struct list *runs, int64_t task_id, unsigned fact)
 {
+	struct list taken = { 0 };
+	size_t kept = 0;
 	for (size_t i = 0; i < runs->n; i++) {
 		const struct kept_run *entry = runs->at[i];
 		if (entry->row.task_id == task_id && ((entry->stored | facts_of(&entry->row)) & fact) != 0)
-			return true;
+			add(&taken, tx->arena, runs->at[i]);
+		else
+			runs->at[kept++] = runs->at[i];
 	}
-	return false;
+	runs->n = kept;
+	return taken;
 }
 
 enum ax_status ax_sql_kept_tell(struct ax_tx *tx, int64_t task_id, enum ax_sql_fact fact, struct ax_err *err)
 {
-	const struct ax_sql_kept *kept = ax_sql_conn_of(tx)->kept;
-	if (kept == NULL ||
-		(!concerns(&kept->made_runs, task_id, fact) && !concerns(&kept->changed_runs, task_id, fact)))
+	struct ax_sql_kept *kept = ax_sql_conn_of(tx)->kept;
+	if (kept == NULL)
 		return AX_OK;
-	return write_runs(tx, err);
+	struct list made = take_concerned(tx, &kept->made_runs, task_id, fact);
+	struct list changed = take_concerned(tx, &kept->changed_runs, task_id, fact);
+	return write_both(tx, &made, &changed, err);
 }
 
 /* facts */
 
-/* What one statement tells of a task, behind its id. */
-static const enum ax_sql_fact columns_live[] = { AX_SQL_HAS_LIVE };
-static const enum ax_sql_fact columns_beside[] = { AX_SQL_HAS_HELD, AX_SQL_HAS_DOWN, AX_SQL_HAS_ALERT };
+/* What TASKS_BESIDE tells of a task, behind its id. */
+static const enum ax_sql_fact beside[] = { AX_SQL_HAS_HELD, AX_SQL_HAS_DOWN, AX_SQL_HAS_ALERT };
 
-static void note_answer(struct ax_tx *tx, const int64_t *answer, const enum ax_sql_fact *facts, int n)
+static void note_beside(struct ax_tx *tx, struct ax_sql_cursor *cursor)
 {
-	struct kept_task *task = find_task(tx, answer[0]);
-	for (int i = 0; task != NULL && i < n; i++)
-		task->none |= answer[1 + i] == 0 ? facts[i] : 0U;
+	const struct ax_sql_driver *driver = ax_sql_conn_of(tx)->driver;
+	struct kept_task *task = find_task(tx, driver->number(cursor, 0));
+	for (int i = 0; task != NULL && i < (int)AX_COUNT(beside); i++)
+		task->none |= driver->number(cursor, 1 + i) == 0 ? beside[i] : 0U;
 }
 
-static enum ax_status ask(struct ax_tx *tx, enum ax_sql_id id, const int64_t *ids, int n, const enum ax_sql_fact *facts,
-	int n_facts, struct ax_err *err)
+static void note_live(struct ax_tx *tx, struct ax_sql_cursor *cursor)
+{
+	const struct ax_sql_driver *driver = ax_sql_conn_of(tx)->driver;
+	struct kept_task *task = find_task(tx, driver->number(cursor, 0));
+	AX_ASSERT(task != NULL);
+	task->live++;
+	task->held += driver->number(cursor, 1) == AX_HOLD_OVERLAP;
+}
+
+/* The runs of these tasks have been counted, if that was not broken off. */
+static void note_counted(struct ax_tx *tx, const int64_t *ids, int n)
+{
+	for (int i = 0; i < n; i++) {
+		struct kept_task *task = find_task(tx, ids[i]);
+		task->counted = true;
+		task->none |= task->live == 0 ? AX_SQL_HAS_LIVE : 0U;
+	}
+}
+
+static enum ax_status ask(struct ax_tx *tx, enum ax_sql_id id, const int64_t *ids, int n,
+	void (*note)(struct ax_tx *tx, struct ax_sql_cursor *cursor), int *ret_rows, struct ax_err *err)
 {
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
+	struct ax_sql_arg args[AX_SQL_IDS_STEP + 1];
 	struct ax_sql_cursor *cursor;
 	bool found = false;
-	enum ax_status status = AX_OK;
-	for (int from = 0; status == AX_OK && from < n; from += AX_SQL_IDS_STEP) {
-		struct ax_sql_arg args[AX_SQL_IDS_STEP + 1];
-		ax_sql_ids_args(ids + from, n - from, args);
-		status = ax_sql_begin(conn, id, args, &cursor, err);
-		while (status == AX_OK && (status = ax_sql_next(conn, cursor, &found, err)) == AX_OK && found) {
-			int64_t answer[4];
-			for (int i = 0; i < 1 + n_facts; i++)
-				answer[i] = conn->driver->number(cursor, i);
-			note_answer(tx, answer, facts, n_facts);
-		}
+	*ret_rows = 0;
+	ax_sql_ids_args(tx, ids, n, args);
+	enum ax_status status = ax_sql_begin(conn, id, args, &cursor, err);
+	while (status == AX_OK && (status = ax_sql_next(conn, cursor, &found, err)) == AX_OK && found) {
+		note(tx, cursor);
+		++*ret_rows;
 	}
+	return status;
+}
+
+static enum ax_status ask_beside(struct ax_tx *tx, const int64_t *ids, int n, struct ax_err *err)
+{
+	int rows;
+	return ask(tx, AX_SQL_TASKS_BESIDE, ids, n, note_beside, &rows, err);
+}
+
+static enum ax_status ask_live(struct ax_tx *tx, const int64_t *ids, int n, struct ax_err *err)
+{
+	int rows;
+	for (int i = 0; i < n; i++) {
+		struct kept_task *task = find_task(tx, ids[i]);
+		task->live = task->held = 0;
+	}
+	enum ax_status status = ask(tx, AX_SQL_TASKS_LIVE, ids, n, note_live, &rows, err);
+	if (status == AX_OK && rows < AX_SQL_LIVE_MAX)
+		note_counted(tx, ids, n);
 	return status;
 }
 
@@ -659,17 +740,20 @@ static void mind_unwritten(struct ax_tx *tx)
 		ax_sql_note_facts(tx, &((struct kept_run *)kept->changed_runs.at[i])->row);
 }
 
+/* One task has as many questions of the other kind. */
 static enum ax_status ask_all(struct ax_tx *tx, enum ax_sql_fact fact, struct ax_err *err)
 {
 	const struct list *all = &ax_sql_conn_of(tx)->kept->all_tasks;
 	bool live = fact == AX_SQL_HAS_LIVE;
+	enum ax_status status = AX_OK;
 	int64_t *ids;
 	int n = list_unasked(tx, fact, &ids);
-	if (n < FEW)
+	if (live && n < SEVERAL)
 		return AX_OK;
-	enum ax_status status = live
-		? ask(tx, AX_SQL_TASKS_LIVE, ids, n, columns_live, AX_COUNT(columns_live), err)
-		: ask(tx, AX_SQL_TASKS_BESIDE, ids, n, columns_beside, AX_COUNT(columns_beside), err);
+	for (int from = 0; status == AX_OK && from < n; from += AX_SQL_IDS_STEP) {
+		int some = AX_MIN(n - from, AX_SQL_IDS_STEP);
+		status = live ? ask_live(tx, ids + from, some, err) : ask_beside(tx, ids + from, some, err);
+	}
 	for (size_t i = 0; i < all->n; i++)
 		((struct kept_task *)all->at[i])->asked |=
 			live ? (unsigned)AX_SQL_HAS_LIVE : AX_SQL_HAS_HELD | AX_SQL_HAS_DOWN | AX_SQL_HAS_ALERT;
@@ -687,6 +771,109 @@ enum ax_status ax_sql_has_none(struct ax_tx *tx, int64_t task_id, enum ax_sql_fa
 	return status;
 }
 
+bool ax_sql_kept_live(struct ax_tx *tx, int64_t task_id, int64_t *ret_live, int64_t *ret_held)
+{
+	const struct kept_task *task = find_task(tx, task_id);
+	if (task == NULL || !task->counted)
+		return false;
+	*ret_live = task->live;
+	*ret_held = task->held;
+	return true;
+}
+
+/* What there is where the answer is not "none". */
+
+static struct ax_rows *rows_of(struct kept_task *task, enum ax_sql_fact fact)
+{
+	return fact == AX_SQL_HAS_DOWN ? &task->downstreams : &task->alerts;
+}
+
+static int64_t task_of_row(enum ax_sql_fact fact, const void *row)
+{
+	return fact == AX_SQL_HAS_DOWN ? ((const struct ax_upstream *)row)->upstream_id
+				       : ((const struct ax_alert *)row)->task_id;
+}
+
+/* The kept tasks that have some, and of which is not known what. */
+static int list_unlisted(struct ax_tx *tx, enum ax_sql_fact fact, int64_t **ret)
+{
+	const struct list *all = &ax_sql_conn_of(tx)->kept->all_tasks;
+	int64_t *ids = ax_alloc_array(tx->arena, all->n, sizeof(*ids));
+	int n = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct kept_task *task = all->at[i];
+		bool some = (task->asked & fact) != 0 && (task->none & fact) == 0 && task->id != INT64_MIN;
+		if (some && (task->listed & fact) == 0)
+			ids[n++] = task->id;
+	}
+	*ret = ids;
+	return n;
+}
+
+static enum ax_status read_rows(struct ax_tx *tx, enum ax_sql_fact fact, const int64_t *ids, int n, struct ax_err *err)
+{
+	enum ax_sql_id id = fact == AX_SQL_HAS_DOWN ? AX_SQL_DOWNSTREAMS_OF_TASKS : AX_SQL_ALERTS_OF_TASKS;
+	const struct ax_row_type *type = ax_sql_conn_of(tx)->texts[id].row;
+	enum ax_status status = AX_OK;
+	for (int from = 0; status == AX_OK && from < n; from += AX_SQL_IDS_STEP) {
+		struct ax_sql_arg args[AX_SQL_IDS_STEP + 1];
+		struct ax_rows rows = { 0 };
+		ax_sql_ids_args(tx, ids + from, n - from, args);
+		status = ax_sql_list(tx, id, args, &rows, err);
+		for (int i = 0; status == AX_OK && i < rows.n; i++) {
+			const char *row = (const char *)rows.at + (size_t)i * type->size;
+			struct kept_task *task = find_task(tx, task_of_row(fact, row));
+			AX_ASSERT(task != NULL);
+			memcpy(ax_rows_add(rows_of(task, fact), tx->arena, type), row, type->size);
+		}
+	}
+	return status;
+}
+
+enum ax_status ax_sql_kept_rows(
+	struct ax_tx *tx, int64_t task_id, enum ax_sql_fact fact, const struct ax_rows **ret, struct ax_err *err)
+{
+	struct kept_task *task = find_task(tx, task_id);
+	enum ax_status status = AX_OK;
+	int64_t *ids;
+	*ret = NULL;
+	if (task == NULL || (task->asked & fact) == 0)
+		return AX_OK;
+	int n = (task->listed & fact) != 0 ? 0 : list_unlisted(tx, fact, &ids);
+	for (int i = 0; n > 1 && i < n; i++) {
+		struct kept_task *unlisted = find_task(tx, ids[i]);
+		*rows_of(unlisted, fact) = (struct ax_rows){ 0 };
+		unlisted->listed |= fact;
+	}
+	if (n > 1)
+		status = read_rows(tx, fact, ids, n, err);
+	if (status == AX_OK && (task->listed & fact) != 0)
+		*ret = rows_of(task, fact);
+	return status;
+}
+
+static bool lists_alert(const struct kept_task *task, int64_t id)
+{
+	const struct ax_alert *alerts = task->alerts.at;
+	for (int i = 0; (task->listed & AX_SQL_HAS_ALERT) != 0 && i < task->alerts.n; i++)
+		if (alerts[i].id == id)
+			return true;
+	return false;
+}
+
+/* It may have been another task's until now. */
+void ax_sql_note_alert(struct ax_tx *tx, const struct ax_alert *alert)
+{
+	struct ax_sql_kept *kept = ax_sql_conn_of(tx)->kept;
+	for (size_t i = 0; kept != NULL && i < kept->all_tasks.n; i++) {
+		struct kept_task *task = kept->all_tasks.at[i];
+		if (task->id != alert->task_id && !lists_alert(task, alert->id))
+			continue;
+		task->none &= ~(unsigned)AX_SQL_HAS_ALERT;
+		task->listed &= ~(unsigned)AX_SQL_HAS_ALERT;
+	}
+}
+
 /* versions */
 
 static enum ax_status read_versions(struct ax_tx *tx, const int64_t *ids, int n, struct ax_err *err)
@@ -695,7 +882,7 @@ static enum ax_status read_versions(struct ax_tx *tx, const int64_t *ids, int n,
 	for (int from = 0; status == AX_OK && from < n; from += AX_SQL_IDS_STEP) {
 		struct ax_sql_arg args[AX_SQL_IDS_STEP + 1];
 		struct ax_rows rows = { 0 };
-		ax_sql_ids_args(ids + from, n - from, args);
+		ax_sql_ids_args(tx, ids + from, n - from, args);
 		status = ax_sql_list(tx, AX_SQL_VERSIONS_NOW, args, &rows, err);
 		for (int i = 0; status == AX_OK && i < rows.n; i++) {
 			const struct ax_task_version *row = &((struct ax_task_version *)rows.at)[i];
@@ -732,7 +919,7 @@ enum ax_status ax_sql_kept_version(
 	*ret = NULL;
 	if (conn->kept == NULL || !conn->driver->far)
 		return AX_OK;
-	if (find(&conn->kept->versions, task_id) == NULL && conn->kept->all_runs.n >= FEW)
+	if (find(&conn->kept->versions, task_id) == NULL && conn->kept->all_runs.n >= SEVERAL)
 		status = read_all_versions(tx, err);
 	entry = find(&conn->kept->versions, task_id);
 	if (status == AX_OK && entry != NULL && entry->row.task_id == task_id && entry->row.version == version)

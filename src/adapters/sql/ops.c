@@ -6,6 +6,7 @@
 
 #include "adapters/sql/counts.h"
 #include "adapters/sql/kept.h"
+#include "adapters/sql/later.h"
 #include "adapters/sql/sql.h"
 #include "base/err.h"
 #include "port/filter.h"
@@ -146,7 +147,7 @@ static enum ax_status list_by_ids(
 	for (int from = 0; status == AX_OK && from < ids->n; from += AX_SQL_IDS_STEP) {
 		struct ax_sql_arg args[AX_SQL_IDS_STEP + 1];
 		struct ax_rows some;
-		ax_sql_ids_args(ids->at + from, ids->n - from, args);
+		ax_sql_ids_args(tx, ids->at + from, ids->n - from, args);
 		status = ax_sql_list(tx, id, args, &some, err);
 		for (int i = 0; status == AX_OK && i < some.n; i++)
 			memcpy(ax_rows_add(&all, tx->arena, type), (char *)some.at + (size_t)i * type->size,
@@ -156,25 +157,29 @@ static enum ax_status list_by_ids(
 	return status;
 }
 
-/* Ascending, each once. */
+/* The tasks of the runs, and those behind them, as their ends may begin or block runs there. Ascending, each once. */
 static enum ax_status tasks_of_runs(struct ax_tx *tx, const struct ax_ids *gids, struct ax_ids *ret, struct ax_err *err)
 {
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
-	int64_t *ids = ax_alloc_array(tx->arena, (size_t)gids->n, sizeof(*ids));
+	int64_t *ids = NULL;
 	struct ax_sql_cursor *cursor;
 	bool found = false;
-	int n = 0;
+	size_t n = 0, cap = 0;
 	enum ax_status status = AX_OK;
 	for (int from = 0; status == AX_OK && from < gids->n; from += AX_SQL_IDS_STEP) {
 		struct ax_sql_arg args[AX_SQL_IDS_STEP + 1];
-		ax_sql_ids_args(gids->at + from, gids->n - from, args);
+		ax_sql_ids_args(tx, gids->at + from, gids->n - from, args);
 		status = ax_sql_begin(conn, AX_SQL_TASKS_OF_RUNS, args, &cursor, err);
 		while (status == AX_OK && (status = ax_sql_next(conn, cursor, &found, err)) == AX_OK && found)
-			ids[n++] = conn->driver->number(cursor, 0);
+			for (int i = 0; i < 2; i++) {
+				ids = ax_grow_array(tx->arena, ids, n, 1, &cap, sizeof(*ids));
+				ids[n] = conn->driver->number(cursor, i);
+				n += ids[n] != 0; /* nothing is behind it */
+			}
 	}
-	qsort(ids, (size_t)n, sizeof(*ids), by_id);
+	qsort(ids, n, sizeof(*ids), by_id);
 	ret->at = ids;
-	for (int i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (ret->n == 0 || ids[i] != ids[ret->n - 1])
 			ids[ret->n++] = ids[i];
 	return status;
@@ -303,7 +308,16 @@ enum ax_status ax_sql_run_get(
 enum ax_status ax_sql_run_find(struct ax_tx *tx, int64_t task_id, enum ax_run_kind kind, const char *fire_key,
 	int64_t shard, struct ax_run *ret_run, struct ax_err *err)
 {
-	return ax_sql_get(tx, AX_SQL_RUN_FIND, ARGS(NUM(task_id), NUM(kind), TXT(fire_key), NUM(shard)), ret_run, err);
+	const struct ax_run *kept = ax_sql_kept_made(tx, task_id, kind, fire_key, shard);
+	if (kept != NULL) {
+		*ret_run = *kept;
+		return AX_OK;
+	}
+	enum ax_status status =
+		ax_sql_get(tx, AX_SQL_RUN_FIND, ARGS(NUM(task_id), NUM(kind), TXT(fire_key), NUM(shard)), ret_run, err);
+	if (status == AX_OK && (kept = ax_sql_kept_run(tx, ret_run->gid)) != NULL)
+		*ret_run = *kept; /* it may be changed, and that is not written yet */
+	return status;
 }
 
 enum ax_status ax_sql_run_update(struct ax_tx *tx, const struct ax_run *run, int64_t old_rev, struct ax_err *err)
@@ -371,11 +385,13 @@ enum ax_status ax_sql_runs_live_count(
 	struct ax_tx *tx, int64_t task_id, int limit, int64_t *ret_live, int64_t *ret_held, struct ax_err *err)
 {
 	int64_t counts[2] = { 0, 0 };
-	bool none;
-	enum ax_status status = ax_sql_has_none(tx, task_id, AX_SQL_HAS_LIVE, &none, err);
-	if (status == AX_OK && !none)
+	bool known;
+	enum ax_status status = ax_sql_has_none(tx, task_id, AX_SQL_HAS_LIVE, &known, err);
+	if (status == AX_OK && !known) /* of more than are asked for the first ones are meant */
+		known = ax_sql_kept_live(tx, task_id, &counts[0], &counts[1]) && counts[0] <= limit;
+	if (status == AX_OK && !known)
 		status = ax_sql_kept_tell(tx, task_id, AX_SQL_HAS_LIVE, err);
-	if (status == AX_OK && !none)
+	if (status == AX_OK && !known)
 		status = ax_sql_numbers(tx, AX_SQL_RUNS_LIVE_COUNT, ARGS(NUM(task_id), LIM(limit)), counts, 2, err);
 	if (status == AX_OK) {
 		*ret_live = counts[0];
@@ -712,7 +728,7 @@ enum ax_status ax_sql_run_nth(struct ax_tx *tx, int64_t task_id, int64_t nth, in
 
 enum ax_status ax_sql_attempt_put(struct ax_tx *tx, const struct ax_attempt *attempt, struct ax_err *err)
 {
-	return ax_sql_exec(tx, AX_SQL_ATTEMPT_PUT, attempt, NONE, err);
+	return ax_sql_put_later(tx, AX_SQL_ATTEMPT_PUT, attempt, err);
 }
 
 enum ax_status ax_sql_attempt_get(

@@ -2,6 +2,7 @@
 
 #include "adapters/sql/counts.h"
 #include "adapters/sql/kept.h"
+#include "adapters/sql/later.h"
 #include "adapters/sql/sql.h"
 #include "base/err.h"
 #include "sys/crash_point.h"
@@ -27,6 +28,7 @@ enum ax_status ax_sql_call(struct ax_sql_conn *conn, struct ax_arena *arena, ax_
 	struct ax_sql_tx tx = { .tx = { &ops, arena }, .conn = conn };
 	conn->tx = &tx.tx;
 	conn->kept = NULL;
+	conn->later = NULL;
 	conn->collided = false;
 	conn->doomed = AX_OK;
 	conn->counts = NULL;
@@ -35,6 +37,8 @@ enum ax_status ax_sql_call(struct ax_sql_conn *conn, struct ax_arena *arena, ax_
 	enum ax_status status = fn(&tx.tx, arg, err);
 	if (status == AX_OK && conn->doomed == AX_OK)
 		status = ax_sql_kept_write(&tx.tx, err);
+	if (status == AX_OK && conn->doomed == AX_OK)
+		status = ax_sql_later_write(&tx.tx, AX_SQL_TOUCH_ANY, err);
 	if (status == AX_OK && conn->doomed == AX_OK)
 		status = ax_sql_counts_write(&tx.tx, err);
 	conn->in_transaction = false;
@@ -116,11 +120,13 @@ enum ax_status ax_sql_exec_many(struct ax_tx *tx, enum ax_sql_id id, const struc
 	return status == AX_OK ? changed(conn, id, err) : status;
 }
 
-void ax_sql_ids_args(const int64_t *ids, int n, struct ax_sql_arg ret[AX_SQL_IDS_STEP + 1])
+void ax_sql_ids_args(struct ax_tx *tx, const int64_t *ids, int n, struct ax_sql_arg ret[AX_SQL_IDS_STEP + 1])
 {
-	for (int i = 0; i < AX_SQL_IDS_STEP; i++)
+	bool few = n <= AX_SQL_IDS_FEW && ax_sql_conn_of(tx)->driver->far;
+	int most = few ? AX_SQL_IDS_FEW : AX_SQL_IDS_STEP;
+	for (int i = 0; i < most; i++)
 		ret[i] = (struct ax_sql_arg)NUM(ids[AX_MIN(i, n - 1)]);
-	ret[AX_SQL_IDS_STEP] = (struct ax_sql_arg){ .kind = AX_SQL_END };
+	ret[most] = (struct ax_sql_arg){ .kind = AX_SQL_END };
 }
 
 static int64_t changes(struct ax_tx *tx)

@@ -52,8 +52,9 @@ struct ax_sql_arg {
 #define ARGS(...) ((const struct ax_sql_arg[]){ __VA_ARGS__, { .kind = AX_SQL_END } })
 #define NONE ((const struct ax_sql_arg[]){ { .kind = AX_SQL_END } })
 
-/* As many ids as one statement names: the last one repeatedly when there are fewer. */
-enum { AX_SQL_IDS_STEP = 100 };
+/* As many ids as one statement names: the last one repeatedly when there are fewer. A driver whose statements are trips
+ * is given no more than AX_SQL_IDS_FEW when that is enough. */
+enum { AX_SQL_IDS_STEP = 100, AX_SQL_IDS_FEW = 8 };
 #define AX_SQL_IDS_10(ten)                                                                                             \
 	"?" ten "1, ?" ten "2, ?" ten "3, ?" ten "4, ?" ten "5, ?" ten "6, ?" ten "7, ?" ten "8, ?" ten "9"
 #define AX_SQL_IDS                                                                                                                                          \
@@ -64,7 +65,11 @@ enum { AX_SQL_IDS_STEP = 100 };
 													    " " AX_SQL_IDS_10("7") ", ?80, " AX_SQL_IDS_10( \
 														    "8") ", ?90, " AX_SQL_IDS_10("9") ", ?100"
 /* The first of n ids, n > 0. */
-void ax_sql_ids_args(const int64_t *ids, int n, struct ax_sql_arg ret[AX_SQL_IDS_STEP + 1]);
+void ax_sql_ids_args(struct ax_tx *tx, const int64_t *ids, int n, struct ax_sql_arg ret[AX_SQL_IDS_STEP + 1]);
+/* Rows that TASKS_LIVE counts; beyond, tasks are asked about one by one. */
+#define AX_SQL_LIVE_MAX 500
+#define AX_SQL_TEXT(macro) AX_SQL_TEXT_OF(macro)
+#define AX_SQL_TEXT_OF(macro) #macro
 
 /* What a step in a run's life writes, beside its rev: RUN_GIVEN those of one run, RUNS_GIVEN those of many alike. */
 #define AX_SQL_RENEWED_COLUMNS(F) F(accepted) F(heartbeat_time) F(deadline_time)
@@ -111,6 +116,7 @@ struct ax_sql_input {
 
 struct ax_sql_conn;
 struct ax_sql_count;
+struct ax_sql_later;
 struct ax_sql_cursor; /* a statement under way: the driver knows what it is */
 
 struct ax_sql_driver {
@@ -146,12 +152,13 @@ struct ax_sql_conn {
 	enum ax_status doomed;           /* the failure that this transaction must end with, or AX_OK */
 	struct ax_sql_count *counts;     /* not written yet, in the transaction's arena; see counts.h */
 	size_t n_counts, cap_counts;
-	struct ax_sql_kept *kept; /* rows that this transaction holds, in its arena; see kept.h */
-	bool direct;              /* nothing is kept: this transaction is called again because `collided` */
+	struct ax_sql_kept *kept;   /* rows that this transaction holds, in its arena; see kept.h */
+	struct ax_sql_later *later; /* rows that are written together, in its arena; see later.h */
+	bool direct;                /* nothing is kept: this transaction is called again because `collided` */
 	bool collided;
-	unsigned char touches[AX_SQL_COUNT]; /* by each statement: what of that */
-	uint64_t step_columns[AX_SQL_STEPS]; /* of a run's row, bit by bit: those that a step writes … */
-	uint64_t run_columns;                /* … and those that may change */
+	unsigned short touches[AX_SQL_COUNT]; /* by each statement: what of that */
+	uint64_t step_columns[AX_SQL_STEPS];  /* of a run's row, bit by bit: those that a step writes … */
+	uint64_t run_columns;                 /* … and those that may change */
 };
 
 struct ax_sql_tx {

@@ -56,3 +56,27 @@ enum ax_status ax_mem_run_upstreams(
 		ax_mem_keep(&walk, row);
 	return AX_MEM_GIVE(walk, ret_rows);
 }
+
+enum ax_status ax_mem_run_told(struct ax_tx *tx, int64_t gid, struct ax_run_tolds *ret_rows, struct ax_err *err)
+{
+	struct ax_run_upstreams seen;
+	struct ax_rows rows = { 0 };
+	enum ax_status status = ax_mem_run_upstreams(tx, gid, &seen, err);
+	for (int i = 0; status == AX_OK && i < seen.n; i++) {
+		const struct ax_run_upstream *row = &seen.at[i];
+		const struct ax_task *task =
+			ax_mem_row(tx, AX_MEM_TASK, 0, &(struct ax_task){ .id = row->upstream_id });
+		const struct ax_run *run = ax_mem_row(tx, AX_MEM_RUN, 0, &(struct ax_run){ .gid = row->upstream_gid });
+		struct ax_run_told *told = ax_rows_add(&rows, tx->arena, &ax_run_told_row);
+		*told = (struct ax_run_told){
+			.upstream_id = row->upstream_id,
+			.task_name = task == NULL ? "" : ax_strdup(tx->arena, task->def.task_name),
+			.upstream_gid = row->upstream_gid,
+			.upstream_status = row->upstream_status,
+			.result = run == NULL ? "" : ax_strdup(tx->arena, run->result),
+		};
+	}
+	if (status == AX_OK)
+		*ret_rows = (struct ax_run_tolds){ rows.at, rows.n };
+	return status;
+}

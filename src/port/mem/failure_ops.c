@@ -32,14 +32,18 @@ enum ax_status ax_mem_failures_unfolded(
 	return AX_MEM_GIVE(walk, ret_failures);
 }
 
-enum ax_status ax_mem_failure_set_folded(struct ax_tx *tx, int64_t gid, struct ax_err *err)
+enum ax_status ax_mem_failures_set_folded(struct ax_tx *tx, const struct ax_ids *gids, struct ax_err *err)
 {
-	const struct ax_failure *stored = find_failure(tx, gid);
-	if (stored == NULL)
-		return ax_mem_missing(tx, AX_MEM_FAILURE, err);
-	struct ax_failure row = *stored;
-	row.folded = true;
-	return ax_mem_replace(tx, AX_MEM_FAILURE, stored, &row, err);
+	enum ax_status status = AX_OK;
+	for (int i = 0; status == AX_OK && i < gids->n; i++) {
+		const struct ax_failure *stored = find_failure(tx, gids->at[i]);
+		if (stored == NULL)
+			continue;
+		struct ax_failure row = *stored;
+		row.folded = true;
+		status = ax_mem_replace(tx, AX_MEM_FAILURE, stored, &row, err);
+	}
+	return status;
 }
 
 enum ax_status ax_mem_failure_set_rerun(struct ax_tx *tx, int64_t gid, int64_t rerun_gid, struct ax_err *err)

@@ -45,11 +45,14 @@ static void test_fixed_and_listed_waits(void **state)
 	def.retry_delay_seconds = 5;
 	assert_int_equal(ax_retry_delay_ms(&def, 0, 9), 5000);
 	assert_int_equal(ax_retry_delay_ms(&def, 99, 9), 5000);
+	assert_int_equal(ax_retry_time(&def, 0, 9, 1000), 6000);
+	assert_int_equal(ax_retry_time(&def, 0, 9, 1001), 6100);
 	def.retry_backoff = AX_BACKOFF_LIST;
 	def.retry_delays = "10 0 300";
 	static const int64_t waits[] = { 10000, 0, 300000, 300000, 300000 };
 	for (size_t n = 0; n < AX_COUNT(waits); n++)
 		assert_int_equal(ax_retry_delay_ms(&def, (int64_t)n, 9), waits[n]);
+	assert_int_equal(ax_retry_time(&def, 1, 9, 1001), 1001); /* at once */
 	def.retry_jitter_percent = 100;
 	for (uint64_t r = 0; r < 50000; r += 3)
 		assert_in_range(ax_retry_delay_ms(&def, 0, r), 0, 20000);
