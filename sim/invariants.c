@@ -334,6 +334,9 @@ static void check_claims(struct sim *sim)
 		if (version == NULL || strcmp(version->def.executor_key, run->executor_key) != 0)
 			sim_fail(sim, "I11 run %lld was claimed for another executor than its version's",
 				(long long)run->gid);
+		if (task->ending)
+			sim_fail(
+				sim, "I9 run %lld was claimed although its task is being deleted", (long long)run->gid);
 		if (run->cancel != AX_CANCEL_NONE)
 			sim_fail(sim, "I9 run %lld was claimed although it was asked to stop", (long long)run->gid);
 		if (task->status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL)
@@ -817,6 +820,7 @@ void sim_check_end(struct sim *sim)
 	check_attempts(sim);
 	check_pins(sim);
 	check_rest(sim);
+	sim_check_pile(sim);
 	check_fires(sim);
 	check_failure_groups(sim);
 	check_outbox(sim);

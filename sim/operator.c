@@ -11,6 +11,7 @@
 #include "app/tasks.h"
 #include "app/workers.h"
 #include "base/rfc3339.h"
+#include "core/limits.h"
 #include "core/task_def.h"
 #include "port/row.h"
 #include "sim.h"
@@ -403,6 +404,100 @@ static void act(struct sim *sim, void *arg)
 		sim_call(sim, server, do_act, NULL);
 }
 
+/* ---- a task with more runs than one transaction cancels */
+
+enum { PILE_MS = 20000 };
+
+static bool pile_is_there(struct sim *sim)
+{
+	const struct ax_task *task;
+	for (size_t i = 0; (task = ax_mem_store_at(sim->mem, &ax_task_row, i)) != NULL; i++)
+		if (task->id == sim->pile)
+			return true;
+	return false;
+}
+
+static void do_pile_up(struct sim *sim, void *arg)
+{
+	(void)arg;
+	struct ax_ctx *ctx = &sim->at->ctx;
+	struct ax_task_def def = draw_def(sim, "pile");
+	enum ax_task_status enabled = AX_TASK_ENABLED;
+	struct ax_task task;
+	int failed;
+	def.task_type = AX_TASK_DELAY;
+	def.upstreams = "";
+	put_right(&def);
+	if (ax_tasks_create(ctx, &def, &enabled, 1, "sim", &task, &failed, NULL) == AX_OK)
+		sim->pile = task.id;
+	int64_t n = AX_BATCH + sim_between(sim, 1, 300), due = sim_wall_now(sim) + PILE_MS;
+	for (int64_t i = 0; i < n && sim->pile != 0 && !sim->at->server->crash; i++) {
+		struct ax_trigger trigger = {
+			.task_id = sim->pile, .params = "", .key = "", .run_at = due + sim_between(sim, 0, PILE_MS)
+		};
+		struct ax_run run;
+		bool existed;
+		(void)!ax_task_trigger(ctx, &trigger, &run, &existed, NULL);
+	}
+	sim_trace(sim, "task %lld has a pile of runs", (long long)sim->pile);
+}
+
+/* The delete goes on by itself: these must end. */
+static void note_doomed(struct sim *sim)
+{
+	const struct ax_run *run;
+	size_t n = ax_mem_store_count(sim->mem, &ax_run_row);
+	sim->doomed = sim_keep(sim, (n + 1) * sizeof(*sim->doomed));
+	sim->n_doomed = 0;
+	for (size_t i = 0; (run = ax_mem_store_at(sim->mem, &ax_run_row, i)) != NULL; i++)
+		if (run->task_id == sim->pile && !ax_run_is_terminal(run->status))
+			sim->doomed[sim->n_doomed++] = run->gid;
+	sim_trace(sim, "the pile is being cancelled: %d runs are left", sim->n_doomed);
+}
+
+static void do_press(struct sim *sim, void *arg)
+{
+	(void)arg;
+	struct ax_ctx *ctx = &sim->at->ctx;
+	struct ax_task changed;
+	struct ax_runs given;
+	struct ax_err err = { 0 };
+	int64_t dice = sim_between(sim, 0, 5);
+	if (dice < 2)
+		(void)!ax_task_set_status(
+			ctx, sim->pile, dice == 0 ? AX_TASK_PAUSED : AX_TASK_ENABLED, "sim", &changed, &given, NULL);
+	else if (ax_task_delete(ctx, sim->pile, true, "sim", &err) == AX_OK)
+		sim_trace(sim, "the pile is gone");
+	else if (strstr(err.msg, "are being cancelled") != NULL)
+		note_doomed(sim);
+}
+
+/* Before its runs are due, and while they wait; until it is deleted, or the times are calm. */
+static void press(struct sim *sim, void *arg)
+{
+	struct sim_server *server = sim_any_server(sim);
+	bool known = sim->pile != 0;
+	if (sim->calm || (known && !pile_is_there(sim)))
+		return;
+	sim_after(sim, sim_between(sim, PILE_MS / 4, PILE_MS), press, arg);
+	if (server != NULL)
+		sim_call(sim, server, known ? do_press : do_pile_up, NULL);
+}
+
+void sim_check_pile(struct sim *sim)
+{
+	const struct ax_task *task;
+	const struct ax_run *run;
+	for (size_t i = 0; (task = ax_mem_store_at(sim->mem, &ax_task_row, i)) != NULL; i++)
+		if (task->ending)
+			sim_fail(sim, "L3 task %lld has runs left that were to be cancelled", (long long)task->id);
+	for (size_t i = 0; (run = ax_mem_store_at(sim->mem, &ax_run_row, i)) != NULL; i++)
+		for (int k = 0; k < sim->n_doomed; k++)
+			if (run->gid == sim->doomed[k] && !ax_run_is_terminal(run->status))
+				sim_fail(sim, "L3 run %lld of a task that was to be deleted is still %s",
+					(long long)run->gid, ax_run_state_name(run->status));
+}
+
 static void do_set_up(struct sim *sim, void *arg)
 {
 	(void)arg;
@@ -440,6 +535,8 @@ static void set_up(struct sim *sim, void *arg)
 void sim_operator_start(struct sim *sim)
 {
 	sim_after(sim, 10, set_up, NULL);
+	if (sim->seed % 16 == 7)
+		sim_after(sim, 30000, press, NULL);
 }
 
 /* Ends the demand and lets everything that waits go through: groups open, workers willing. */

@@ -214,6 +214,9 @@ struct sim {
 	bool poll_all, roam;   /* workers speak to all servers, or to any */
 	struct sim_thread *at; /* whose turn it is */
 	bool is_set_up;
+	int64_t pile;    /* a task with more runs than one transaction cancels; 0 = none */
+	int64_t *doomed; /* its runs that were left when a delete was answered */
+	int n_doomed;
 	struct sim_worker workers[SIM_WORKERS];
 
 	int64_t *events; /* that were checked, by id */
@@ -334,6 +337,7 @@ void sim_worker_polled(struct sim *sim, void *arg);
 void sim_operator_start(struct sim *sim);
 void sim_operator_first(struct sim *sim);
 void sim_operator_rest(struct sim *sim); /* pauses every task: the demand ends */
+void sim_check_pile(struct sim *sim);    /* at the end */
 
 /* chains.c */
 void sim_draw_chain(struct sim *sim, struct ax_task_def *def);

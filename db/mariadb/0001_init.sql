@@ -74,6 +74,7 @@ CREATE TABLE IF NOT EXISTS ax_task (
   route_tags TEXT NOT NULL,
   lane TINYINT NOT NULL,
   durations MEDIUMTEXT NOT NULL,
+  ending BOOLEAN NOT NULL,
   -- NULL outside of what the scheduler looks for.
   due_time BIGINT GENERATED ALWAYS AS (IF(status = 1 AND next_trigger_time > 0, next_trigger_time, NULL)) STORED,
   stuck BOOLEAN GENERATED ALWAYS AS
@@ -84,6 +85,7 @@ CREATE TABLE IF NOT EXISTS ax_task (
   KEY ax_task_status (status),
   KEY ax_task_due (due_time, id),
   KEY ax_task_stuck (stuck, id),
+  KEY ax_task_ending (ending, id),
   KEY ax_task_absence (watched, id),
   KEY ax_task_event (event_name, id),
   KEY ax_task_calendar (calendar, id),
@@ -236,8 +238,8 @@ CREATE TABLE IF NOT EXISTS ax_task_log (
   -- WAITING: the queue that it stands in, and in it by rank.
   queue VARCHAR(512) GENERATED ALWAYS AS (IF(status = 1, CONCAT(group_key, '\t', hold, '\t', executor_key, '\t', lane,
     '\t', IF(CHAR_LENGTH(demand) <= 200, demand, CONCAT(LEFT(demand, 200), LEFT(SHA2(demand, 256), 32)))), NULL)) STORED,
-  -- The task of a run that the overlap rule counts.
-  live_task BIGINT GENERATED ALWAYS AS (IF(status BETWEEN 1 AND 4 AND shard = 0, task_id, NULL)) STORED,
+  -- The task of a run that the overlap rule counts: live, and not held by it.
+  live_task BIGINT GENERATED ALWAYS AS (IF(status BETWEEN 1 AND 4 AND hold <> 1 AND shard = 0, task_id, NULL)) STORED,
   -- The task of a run that stands aside: PENDING, held by the overlap rule, MISSED and not decided on.
   aside_task BIGINT GENERATED ALWAYS AS
     (IF(status = 0 OR (status = 1 AND hold = 1) OR (status = 16 AND reason = 'missed'), task_id, NULL)) STORED,
@@ -256,7 +258,7 @@ CREATE TABLE IF NOT EXISTS ax_task_log (
   PRIMARY KEY (gid),
   UNIQUE KEY ax_task_log_fire_key (fire_key, task_id, kind, shard), -- keys of fires grow with time: a new one goes to the end
   KEY ax_task_log_waiting (queue, `rank`, gid),
-  KEY ax_task_log_live (live_task, gid, hold),
+  KEY ax_task_log_live (live_task, gid),
   KEY ax_task_log_aside (aside_task, aside_status, gid),
   KEY ax_task_log_deadline (open_deadline, gid, status),
   KEY ax_task_log_watch (open_watch, gid),

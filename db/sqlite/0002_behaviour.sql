@@ -322,7 +322,8 @@ ALTER TABLE ax_task_log ADD COLUMN parent INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_task_log ADD COLUMN failed_only INTEGER NOT NULL DEFAULT 0;
 -- Lists, counts, the overlap rule, the audit and retention see parents and plain runs, never shards.
 CREATE INDEX ax_task_log_open ON ax_task_log (gid) WHERE phase < 2 AND shard = 0;
-CREATE INDEX ax_task_log_live ON ax_task_log (task_id, gid, hold) WHERE phase = 1 AND shard = 0;
+CREATE INDEX ax_task_log_live ON ax_task_log (task_id, gid)
+  WHERE hold <> 1 AND phase = 1 AND shard = 0; -- those that the overlap rule holds: ax_task_log_held
 CREATE INDEX ax_task_log_history ON ax_task_log (task_id, gid) WHERE shard = 0;
 CREATE INDEX ax_task_log_ended ON ax_task_log (end_time, gid, status) WHERE phase = 2 AND shard = 0;
 CREATE INDEX ax_task_log_page ON ax_task_log (gid) WHERE shard = 0;
@@ -425,3 +426,8 @@ CREATE TABLE ax_ended_minute (
 
 ALTER TABLE ax_group ADD COLUMN keep_days INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE ax_group ADD COLUMN keep_runs INTEGER NOT NULL DEFAULT 0;
+
+-- A task that is to be deleted and has more runs than one transaction cancels.
+
+ALTER TABLE ax_task ADD COLUMN ending INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX ax_task_ending ON ax_task (id) WHERE ending = 1;

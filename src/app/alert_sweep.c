@@ -320,21 +320,27 @@ static enum ax_status absence_is_over(struct sweep *sweep, struct ax_tx *tx, con
 	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
+static bool has_late(const struct sweep *sweep, const struct ax_runs *runs)
+{
+	for (int i = 0; i < runs->n; i++)
+		if (runs->at[i].status == AX_RUN_WAITING && runs->at[i].fence == 0 &&
+			runs->at[i].trigger_time <= sweep->now - LATE_LEAST_MS)
+			return true;
+	return false;
+}
+
 static enum ax_status lateness_is_over(struct sweep *sweep, struct ax_tx *tx, const struct ax_alert *alert,
 	enum ax_sentence *ret_over, struct ax_err *err)
 {
-	struct ax_runs live;
+	struct ax_runs live, held;
 	if (sweep->now - alert->seen_time < AX_ALERT_CALM_MS)
 		return AX_OK;
 	enum ax_status status = tx->ops->runs_live(tx, alert->task_id, false, BATCH, &live, err);
-	if (status != AX_OK)
-		return status;
-	for (int i = 0; i < live.n; i++)
-		if (live.at[i].status == AX_RUN_WAITING && live.at[i].fence == 0 &&
-			live.at[i].trigger_time <= sweep->now - LATE_LEAST_MS)
-			return AX_OK;
-	*ret_over = AX_SAY_OVER_ON_TIME;
-	return AX_OK;
+	if (status == AX_OK)
+		status = tx->ops->runs_held(tx, alert->task_id, BATCH, &held, err);
+	if (status == AX_OK && !has_late(sweep, &live) && !has_late(sweep, &held))
+		*ret_over = AX_SAY_OVER_ON_TIME;
+	return status;
 }
 
 /* A success could not end it then, as others failed. */

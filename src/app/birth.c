@@ -14,7 +14,7 @@
 #include "core/limits.h"
 #include "core/watch.h"
 
-enum { GIDS_PER_TRANSACTION = 20000000 }; /* 200 tasks make up 100 fires, and each ends a chain */
+enum { GIDS_PER_TRANSACTION = 1000000 }; /* 500 tasks hear one event, and each ends two chains of 500 runs */
 
 enum ax_status ax_gids_ensure(struct ax_ctx *ctx, struct ax_err *err)
 {

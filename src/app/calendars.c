@@ -44,7 +44,7 @@ static enum ax_status follow_task(
 	if (status == AX_INVALID || status == AX_NEVER)
 		return stop_task(ctx, tx, task, version, now, &why, err);
 	if (status == AX_OK)
-		return ax_fire_renew(ctx, tx, task, now, err);
+		return ax_schedule_renew(ctx, tx, task, now, err);
 	if (err != NULL)
 		*err = why;
 	return status;

@@ -1,6 +1,7 @@
 /* The part of app/change.h that cancels. */
 
 #include "app/change.h"
+#include "core/limits.h"
 
 /* The shards of a parent that was asked to stop. It may end with them, and is read anew. */
 static enum ax_status cancel_shards(
@@ -28,16 +29,48 @@ enum ax_status ax_cancel_run(
 	return status;
 }
 
-enum ax_status ax_cancel_runs(
-	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_runs *runs, const char *reason, int64_t now, struct ax_err *err)
+/* Until so many runs are written; *ret_n says how far it came. */
+static enum ax_status cancel_until(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_runs *runs, const char *reason,
+	int64_t enough, int64_t now, int *ret_n, struct ax_err *err)
 {
 	enum ax_status status = AX_OK;
-	for (int i = 0; status == AX_OK && i < runs->n; i++) {
-		struct ax_run *run = &runs->at[i];
+	for (*ret_n = 0; status == AX_OK && *ret_n < runs->n && ctx->written < enough; (*ret_n)++) {
+		struct ax_run *run = &runs->at[*ret_n];
 		status = tx->ops->run_get(tx, run->gid, true, run, err);
 		if (status == AX_OK && !ax_run_is_terminal(run->status) && run->cancel == AX_CANCEL_NONE)
 			status = ax_cancel_run(ctx, tx, run, reason, now, err);
 	}
+	return status;
+}
+
+enum ax_status ax_cancel_runs(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_runs *runs, const char *reason, int64_t now, struct ax_err *err)
+{
+	int n;
+	return cancel_until(ctx, tx, runs, reason, INT64_MAX, now, &n, err);
+}
+
+enum ax_status ax_cancel_of_task(struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, const char *reason, int64_t now,
+	bool *ret_more, struct ax_err *err)
+{
+	struct ax_runs held, pending = { 0 }, live = { 0 };
+	int64_t enough = ctx->written + AX_BATCH;
+	int n = 0;
+	/* in this order the end of one lets none of the others go */
+	enum ax_status status = tx->ops->runs_held(tx, task_id, AX_BATCH, &held, err);
+	if (status == AX_OK)
+		status = cancel_until(ctx, tx, &held, reason, enough, now, &n, err);
+	*ret_more = n < held.n || held.n == AX_BATCH;
+	if (status == AX_OK && !*ret_more)
+		status = tx->ops->runs_pending(tx, task_id, AX_BATCH, &pending, err);
+	if (status == AX_OK && !*ret_more)
+		status = cancel_until(ctx, tx, &pending, reason, enough, now, &n, err);
+	*ret_more = *ret_more || n < pending.n || pending.n == AX_BATCH;
+	if (status == AX_OK && !*ret_more)
+		status = tx->ops->runs_live(tx, task_id, true, INT32_MAX, &live, err);
+	if (status == AX_OK && !*ret_more)
+		status = cancel_until(ctx, tx, &live, reason, enough, now, &n, err);
+	*ret_more = *ret_more || n < live.n;
 	return status;
 }
 

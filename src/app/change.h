@@ -65,6 +65,11 @@ enum ax_status ax_change_joins(
 enum ax_status ax_cancel_runs(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_runs *runs, const char *reason,
 	int64_t now, struct ax_err *err);
 
+/* Cancels the runs of a task that have not ended and were not asked before, about a batch of them; *ret_more: there may
+ * be others. */
+enum ax_status ax_cancel_of_task(struct ax_ctx *ctx, struct ax_tx *tx, int64_t task_id, const char *reason, int64_t now,
+	bool *ret_more, struct ax_err *err);
+
 /* Passes over the fires of the task that its overlap rule holds: the rule has become `skip`. What a person asked for
  * (by hand, delayed, made up) waits on, as it does under `skip`. */
 enum ax_status ax_pass_over_held(

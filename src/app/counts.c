@@ -6,6 +6,8 @@
 
 enum {
 	MINUTE_MS = 60000,
+	LOOK_MS = 20000,
+	GO_ON_MS = 200,        /* while a minute is counted in parts */
 	SETTLE_MS = 10000,     /* a minute is first counted so long after its end … */
 	AGAIN_MS = MINUTE_MS,  /* … and once more with the next one */
 	PART_MS = 5000,        /* of a minute, counted at once … */
@@ -82,6 +84,13 @@ static enum ax_status count_slice(
 	status = put_minute(tx, to / MINUTE_MS - 1, c->n, err);
 	memset(c->n, 0, sizeof c->n);
 	return status;
+}
+
+bool ax_counts_are_due(const struct ax_ctx *ctx, int64_t now)
+{
+	bool going_on = ctx->counting.upto > 0 && !ctx->counting.rests;
+	int64_t since_ms = now - ctx->counted_ms;
+	return since_ms < 0 || since_ms >= (going_on ? GO_ON_MS : LOOK_MS);
 }
 
 enum ax_status ax_counts_fold(struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_taken, struct ax_err *err)

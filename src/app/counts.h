@@ -10,6 +10,9 @@
 
 #include "app/ctx.h"
 
+/* Is it time for another step? */
+bool ax_counts_are_due(const struct ax_ctx *ctx, int64_t now);
+
 /* A chore: one step from ctx->counting to ctx->counting_next, which is where counting stands once it is committed. */
 enum ax_status ax_counts_fold(struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_taken, struct ax_err *err);
 

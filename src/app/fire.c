@@ -206,21 +206,12 @@ enum ax_status ax_fire_settle(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err)
 {
 	enum ax_status status = AX_OK;
+	int64_t enough = ctx->written + AX_SWEEP_WRITES;
 	while (status == AX_OK && task->status == AX_TASK_ENABLED && task->next_trigger_time != 0 &&
-		task->next_trigger_time <= now)
+		task->next_trigger_time <= now) {
+		if (ctx->written >= enough)
+			return ax_fail(err, AX_CONFLICT, "", "its late fires are being made up; ask again in a moment");
 		status = ax_fire_due(ctx, tx, task, now, err);
-	return status;
-}
-
-enum ax_status ax_fire_renew(
-	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err)
-{
-	int64_t old_next = task->next_trigger_time;
-	enum ax_status status = ax_schedule_first(ctx, tx, task, ax_schedule_handled(task, now), now, err);
-	if (status == AX_OK)
-		status = tx->ops->task_advance(tx, task, old_next, err);
-	if (status == AX_OK)
-		status = ax_epoch_append(ctx, tx, task, err);
-	ctx->notify->ops->task_changed(ctx->notify, task->id);
+	}
 	return status;
 }

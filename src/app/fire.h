@@ -11,12 +11,9 @@
  * AX_FIRE_ALL_MAX bound one call). `task` is as stored afterwards. */
 enum ax_status ax_fire_due(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err);
 
-/* The same until nothing is due any more: before any change of the rule. */
+/* The same until nothing is due any more: before any change of the rule. AX_CONFLICT when that would be more than one
+ * transaction should make: ticks are at it. */
 enum ax_status ax_fire_settle(
-	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err);
-
-/* What a settled task demands is renewed, because its zone or its calendar is another one now. */
-enum ax_status ax_fire_renew(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err);
 
 #endif

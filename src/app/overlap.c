@@ -9,19 +9,12 @@ static int64_t most_live(const struct ax_task *task)
 	return task->def.overlap == AX_OVERLAP_ALLOW ? task->def.overlap_max : 1;
 }
 
-/* Counts no further than it has to: those that the rule holds back are the newest. */
-static enum ax_status count_live(
-	struct ax_tx *tx, const struct ax_task *task, int64_t *ret_live, int64_t *ret_held, struct ax_err *err)
-{
-	return tx->ops->runs_live_count(tx, task->id, (int)most_live(task) + AX_BATCH, ret_live, ret_held, err);
-}
-
 enum ax_status ax_overlap_room(struct ax_tx *tx, const struct ax_task *task, bool *ret, struct ax_err *err)
 {
-	int64_t live, held;
-	enum ax_status status = count_live(tx, task, &live, &held, err);
+	int64_t live;
+	enum ax_status status = tx->ops->runs_live_count(tx, task->id, (int)most_live(task), &live, err);
 	if (status == AX_OK)
-		*ret = live - held < most_live(task);
+		*ret = live < most_live(task);
 	return status;
 }
 
@@ -64,18 +57,33 @@ static struct ax_fate judge_beside(
 	ax_die(__FILE__, __LINE__, "unknown overlap rule");
 }
 
+/* The runs that a new one would stand beside: a batch of those that are held, then those that are not. */
+static enum ax_status list_beside(struct ax_tx *tx, const struct ax_task *task, struct ax_runs *ret, struct ax_err *err)
+{
+	struct ax_runs held, live = { 0 };
+	enum ax_status status = tx->ops->runs_held(tx, task->id, AX_BATCH, &held, err);
+	if (status == AX_OK)
+		status = tx->ops->runs_live(tx, task->id, true, (int)most_live(task) + AX_BATCH, &live, err);
+	if (status != AX_OK)
+		return status;
+	*ret = (struct ax_runs){ ax_alloc_array(tx->arena, (size_t)(held.n + live.n) + 1, sizeof(*ret->at)), 0 };
+	for (; ret->n < held.n + live.n; ret->n++)
+		ret->at[ret->n] = ret->n < held.n ? held.at[ret->n] : live.at[ret->n - held.n];
+	return AX_OK;
+}
+
 enum ax_status ax_overlap_judge(struct ax_tx *tx, const struct ax_task *task, const struct ax_run *run, int64_t now,
 	struct ax_fate *ret, struct ax_err *err)
 {
-	struct ax_runs live;
-	int64_t enough = most_live(task), n_live, n_held;
+	struct ax_runs beside;
+	bool room;
 	*ret = (struct ax_fate){ .kind = AX_FATE_RUN };
-	enum ax_status status = count_live(tx, task, &n_live, &n_held, err);
-	if (status != AX_OK || n_live < enough)
+	enum ax_status status = ax_overlap_room(tx, task, &room, err);
+	if (status != AX_OK || room)
 		return status;
-	status = tx->ops->runs_live(tx, task->id, true, (int)enough + AX_BATCH, &live, err);
+	status = list_beside(tx, task, &beside, err);
 	if (status == AX_OK)
-		*ret = judge_beside(task, run, live, now);
+		*ret = judge_beside(task, run, beside, now);
 	return status;
 }
 
@@ -83,7 +91,7 @@ enum ax_hold ax_hold_of(const struct ax_task *task, const struct ax_run *run, bo
 {
 	if (!room)
 		return AX_HOLD_OVERLAP;
-	if (task->status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL)
+	if (task->ending || (task->status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL))
 		return AX_HOLD_PAUSED;
 	return ax_run_is_parent(run) ? AX_HOLD_SPREAD : AX_HOLD_NONE;
 }
@@ -101,17 +109,18 @@ enum ax_status ax_release_held(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err)
 {
 	struct ax_runs held;
-	enum ax_status status = tx->ops->runs_held(tx, task->id, AX_BATCH, &held, err);
-	for (int i = 0; status == AX_OK && i < held.n; i++) {
-		struct ax_run *run = &held.at[i];
-		bool room;
-		status = ax_overlap_room(tx, task, &room, err);
-		if (status != AX_OK || !room)
+	enum ax_status status = AX_OK;
+	bool room;
+	for (int released = 0; status == AX_OK && released < AX_BATCH; released++) {
+		status = tx->ops->runs_held(tx, task->id, 1, &held, err);
+		if (status == AX_OK && held.n > 0)
+			status = ax_overlap_room(tx, task, &room, err);
+		if (status != AX_OK || held.n == 0 || !room)
 			return status;
-		ax_hold_set(run, ax_hold_of(task, run, true), now);
-		status = tx->ops->run_update(tx, run, run->rev, err);
-		ctx->notify->ops->run_changed(ctx->notify, run);
-		ctx->notify->ops->group_ready(ctx->notify, run->group_key);
+		ax_hold_set(held.at, ax_hold_of(task, held.at, true), now);
+		status = tx->ops->run_update(tx, held.at, held.at->rev, err);
+		ctx->notify->ops->run_changed(ctx->notify, held.at);
+		ctx->notify->ops->group_ready(ctx->notify, held.at->group_key);
 	}
 	return status;
 }

@@ -11,7 +11,8 @@
 enum ax_status ax_overlap_room(struct ax_tx *tx, const struct ax_task *task, bool *ret, struct ax_err *err);
 
 /* What keeps a WAITING run from being claimed: the overlap rule when there is no room, else its task's pause. What a
- * person started by hand runs in a paused task too. A parent is never claimed: its shards are made instead. */
+ * person started by hand runs in a paused task too, unless that is to be deleted. A parent is never claimed: its shards
+ * are made instead. */
 enum ax_hold ax_hold_of(const struct ax_task *task, const struct ax_run *run, bool room);
 
 /* Sets the hold of a WAITING run, since when it is ready, and when the sweeper looks at it: at once to make shards, in
@@ -37,7 +38,7 @@ struct ax_fate {
 enum ax_status ax_overlap_judge(struct ax_tx *tx, const struct ax_task *task, const struct ax_run *run, int64_t now,
 	struct ax_fate *ret, struct ax_err *err);
 
-/* Lets runs of the task go that the rule held, as many as it allows, oldest first. */
+/* Lets runs of the task go that the rule held, as many as it allows, oldest first, at most a batch. */
 enum ax_status ax_release_held(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err);
 

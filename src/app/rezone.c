@@ -30,7 +30,7 @@ static enum ax_status rezone_task(struct pass *pass, struct ax_tx *tx, int64_t i
 		(rule.schedule.kind != AX_SCHEDULE_CRON && rule.calendar == NULL))
 		return status; /* @every, @after and @at know no zone, but for the dates of a calendar */
 	pass->changed++;
-	return ax_fire_renew(pass->ctx, tx, &task, pass->now, err);
+	return ax_schedule_renew(pass->ctx, tx, &task, pass->now, err);
 }
 
 static enum ax_status rezone_page(struct ax_tx *tx, void *arg, struct ax_err *err)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/alert_rules.h"
+#include "core/limits.h"
 
 enum { ZONE_PATIENCE_MS = 10000 };
 
@@ -209,4 +210,28 @@ enum ax_status ax_epoch_append(struct ax_ctx *ctx, struct ax_tx *tx, const struc
 {
 	struct ax_epoch epoch = epoch_of(ctx->zones, task);
 	return task->def.task_type == AX_TASK_SCHEDULED ? tx->ops->epoch_append(tx, &epoch, err) : AX_OK;
+}
+
+enum ax_status ax_schedule_free_stuck(
+	struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_taken, struct ax_err *err)
+{
+	struct ax_tasks stuck;
+	enum ax_status status = tx->ops->tasks_stuck(tx, AX_BATCH, &stuck, err);
+	*ret_taken = status == AX_OK ? stuck.n : 0;
+	for (int i = 0; status == AX_OK && i < stuck.n; i++)
+		status = ax_schedule_resume(ctx, tx, &stuck.at[i], now, err);
+	return status;
+}
+
+enum ax_status ax_schedule_renew(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err)
+{
+	int64_t old_next = task->next_trigger_time;
+	enum ax_status status = ax_schedule_first(ctx, tx, task, ax_schedule_handled(task, now), now, err);
+	if (status == AX_OK)
+		status = tx->ops->task_advance(tx, task, old_next, err);
+	if (status == AX_OK)
+		status = ax_epoch_append(ctx, tx, task, err);
+	ctx->notify->ops->task_changed(ctx->notify, task->id);
+	return status;
 }

@@ -54,4 +54,13 @@ enum ax_status ax_schedule_resume(
 /* Writes the epoch that the task began: after every change of schedule, status, calendar or zone data. */
 enum ax_status ax_epoch_append(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err);
 
+/* A batch of the tasks that could not be read, and of those of @after that an edit or an older version left without a
+ * next fire. */
+enum ax_status ax_schedule_free_stuck(
+	struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_taken, struct ax_err *err);
+
+/* What a settled task demands is renewed, because its zone or its calendar is another one now. */
+enum ax_status ax_schedule_renew(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task *task, int64_t now, struct ax_err *err);
+
 #endif

@@ -14,6 +14,7 @@ struct pass {
 	struct ax_ids tasks, runs;
 	struct ax_queue_entry *entries;
 	int n;
+	int64_t enough; /* runs written: the others stay due, and are taken again */
 };
 
 static struct ax_ids ids_of(struct ax_ctx *ctx, const struct ax_member *members, int n, enum ax_member_kind kind)
@@ -68,7 +69,7 @@ static enum ax_status do_tasks(struct pass *pass, struct ax_tx *tx, struct ax_er
 		}
 		bool due = task->status == AX_TASK_ENABLED && task->next_trigger_time != 0 &&
 			task->next_trigger_time <= pass->now;
-		if (due)
+		if (due && pass->ctx->written < pass->enough)
 			status = ax_tick_task(pass->ctx, tx, task, pass->now, err);
 		keep(pass, ax_due_of_task(task));
 	}
@@ -100,7 +101,7 @@ static enum ax_status do_runs(struct pass *pass, struct ax_tx *tx, struct ax_err
 		}
 		if (i > 0 || pass->tasks.n > 0) /* what was done before it may have gone down a chain to this one */
 			status = tx->ops->run_get(tx, run->gid, true, run, err);
-		if (status == AX_OK && waits_until_now(run, pass->now))
+		if (status == AX_OK && waits_until_now(run, pass->now) && pass->ctx->written < pass->enough)
 			status = ax_tick_run(pass->ctx, tx, run, pass->now, err);
 		keep(pass, ax_due_of_run(run));
 	}
@@ -111,6 +112,7 @@ static enum ax_status do_all(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
 	pass->n = 0;
+	pass->enough = pass->ctx->written + AX_SWEEP_WRITES;
 	enum ax_status status = do_tasks(pass, tx, err);
 	return status == AX_OK ? do_runs(pass, tx, err) : status;
 }

@@ -89,7 +89,7 @@ static enum ax_status create_one(struct create *c, struct ax_tx *tx, int i, stru
 		return ax_fail(err, AX_EXISTS, "task_name", "group '%s' has a task '%s' already", task->def.group_key,
 			task->def.task_name);
 	if (status == AX_OK && task->def.jitter_seconds != 0) /* which hangs on the id */
-		status = ax_fire_renew(c->ctx, tx, task, c->now, err);
+		status = ax_schedule_renew(c->ctx, tx, task, c->now, err);
 	else if (status == AX_OK)
 		status = ax_epoch_append(c->ctx, tx, task, err);
 	if (status == AX_OK)
@@ -146,6 +146,7 @@ struct edit {
 	struct ax_task *ret;
 	struct ax_runs *given;
 	int stopping;
+	bool more; /* runs to be cancelled than one transaction does */
 	int64_t now;
 };
 
@@ -270,7 +271,7 @@ static enum ax_status set_holds(
 	for (int i = 0; status == AX_OK && i < runs->n; i++) {
 		struct ax_run *run = &runs->at[i];
 		enum ax_hold hold = ax_hold_of(task, run, true);
-		if (run->status != AX_RUN_WAITING || run->hold == AX_HOLD_OVERLAP || run->hold == hold)
+		if (run->status != AX_RUN_WAITING || run->hold == hold)
 			continue;
 		ax_hold_set(run, hold, e->now);
 		status = tx->ops->run_update(tx, run, run->rev, err);
@@ -280,7 +281,8 @@ static enum ax_status set_holds(
 	return status;
 }
 
-/* Pausing holds what waits, resuming lets it go; live attempts are left alone. */
+/* Pausing holds what waits, resuming lets it go; live attempts are left alone, and what the overlap rule holds stays
+ * so: the others are as many as it lets be, and their shards. */
 static enum ax_status set_hold(struct edit *e, struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
 {
 	struct ax_runs live, shards;
@@ -304,11 +306,21 @@ static enum ax_status set_hold(struct edit *e, struct ax_tx *tx, const struct ax
 	return status;
 }
 
+/* What a task that is being deleted does not take any more. */
+static enum ax_status refuse_if_ending(const struct ax_task *task, struct ax_err *err)
+{
+	return !task->ending
+		? AX_OK
+		: ax_fail(err, AX_CONFLICT, "id", "the task is being deleted: its runs are being cancelled");
+}
+
 static enum ax_status set_status(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct edit *e = arg;
 	struct ax_task task;
 	enum ax_status status = open_task(e, tx, &task, err);
+	if (status == AX_OK && e->status == AX_TASK_ENABLED)
+		status = refuse_if_ending(&task, err);
 	if (status != AX_OK)
 		return status;
 	*e->ret = task;
@@ -346,52 +358,85 @@ enum ax_status ax_task_set_status(struct ax_ctx *ctx, int64_t id, enum ax_task_s
 	return result == AX_OK ? ax_store_run(ctx->store, ctx->arena, set_status, &e, err) : result;
 }
 
-/* Ends the demand, then removes what can be removed: nothing while workers still hold runs. */
+static enum ax_status refuse_if_unended(struct ax_tx *tx, int64_t id, struct ax_err *err)
+{
+	struct ax_runs held, pending, live;
+	enum ax_status status = tx->ops->runs_held(tx, id, AX_BATCH, &held, err);
+	if (status == AX_OK)
+		status = tx->ops->runs_pending(tx, id, AX_BATCH, &pending, err);
+	if (status == AX_OK)
+		status = tx->ops->runs_live(tx, id, false, AX_BATCH, &live, err);
+	if (status != AX_OK || held.n + pending.n + live.n == 0)
+		return status;
+	bool all = held.n < AX_BATCH && pending.n < AX_BATCH && live.n < AX_BATCH;
+	return ax_fail(err, AX_CONFLICT, "id", "%s%d runs of this task have not ended; cancel them or force the delete",
+		all ? "" : "at least ", held.n + pending.n + live.n);
+}
+
+static enum ax_status pause_for_delete(struct edit *e, struct ax_tx *tx, struct ax_task *task, struct ax_err *err)
+{
+	int64_t old_next = task->next_trigger_time;
+	if (task->status != AX_TASK_ENABLED)
+		return AX_OK;
+	task->status = AX_TASK_PAUSED;
+	task->update_time = e->now;
+	task->updated_by = e->actor;
+	enum ax_status status = reschedule(e, tx, task, ax_schedule_handled(task, e->now), err);
+	if (status == AX_OK)
+		status = tx->ops->task_update(tx, task, task->version, old_next, err);
+	return status == AX_OK ? ax_epoch_append(e->ctx, tx, task, err) : status;
+}
+
+/* The row is read again: the ends of runs are written there. */
+static enum ax_status set_ending(struct ax_tx *tx, bool ending, struct ax_task *task, struct ax_err *err)
+{
+	enum ax_status status = tx->ops->task_get(tx, task->id, true, task, err);
+	if (status != AX_OK || task->ending == ending)
+		return status;
+	task->ending = ending;
+	return tx->ops->task_update(tx, task, task->version, task->next_trigger_time, err);
+}
+
+/* Too many for one transaction: from here on nothing of the task is given out, and ticks cancel the others. */
+static enum ax_status begin_ending(struct edit *e, struct ax_tx *tx, struct ax_task *task, struct ax_err *err)
+{
+	enum ax_status status = set_ending(tx, true, task, err);
+	return status == AX_OK ? set_hold(e, tx, task, err) : status;
+}
+
+/* Ends the demand, then removes what can be removed: nothing while workers still hold runs, or others wait to be
+ * cancelled. */
 static enum ax_status remove_task(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct edit *e = arg;
 	struct ax_task task;
-	struct ax_runs pending, live;
+	struct ax_runs live;
 	e->stopping = 0;
+	e->more = false;
 	enum ax_status status = open_task(e, tx, &task, err);
 	if (status == AX_OK)
 		status = ax_chain_refuse_delete(e->ctx, tx, &task, err);
+	if (status == AX_OK && !e->force)
+		status = refuse_if_unended(tx, task.id, err);
 	if (status == AX_OK)
-		status = tx->ops->runs_live(tx, task.id, true, INT32_MAX, &live, err);
+		status = ax_backfills_end(tx, task.id, e->now, err);
 	if (status == AX_OK)
-		status = tx->ops->runs_pending(tx, task.id, INT32_MAX, &pending, err);
+		status = pause_for_delete(e, tx, &task, err);
+	if (status == AX_OK)
+		status = ax_cancel_of_task(e->ctx, tx, task.id, "task_deleted", e->now, &e->more, err);
 	if (status != AX_OK)
 		return status;
-	if (live.n + pending.n > 0 && !e->force)
-		return ax_fail(err, AX_CONFLICT, "id",
-			"%d runs of this task have not ended; cancel them or force the delete", live.n + pending.n);
-	status = ax_backfills_end(tx, task.id, e->now, err);
-	if (status != AX_OK)
-		return status;
-	if (task.status == AX_TASK_ENABLED) {
-		int64_t old_next = task.next_trigger_time;
-		task.status = AX_TASK_PAUSED;
-		task.update_time = e->now;
-		task.updated_by = e->actor;
-		status = reschedule(e, tx, &task, ax_schedule_handled(&task, e->now), err);
-		if (status == AX_OK)
-			status = tx->ops->task_update(tx, &task, task.version, old_next, err);
-		if (status == AX_OK)
-			status = ax_epoch_append(e->ctx, tx, &task, err);
-	}
-	if (status == AX_OK)
-		status = ax_cancel_runs(e->ctx, tx, &pending, "task_deleted", e->now, err);
-	if (status == AX_OK)
-		status = ax_cancel_runs(e->ctx, tx, &live, "task_deleted", e->now, err);
-	for (int i = 0; status == AX_OK && i < live.n; i++)
-		e->stopping += ax_run_is_given_out(live.at[i].status);
+	e->ctx->notify->ops->task_changed(e->ctx->notify, e->id);
+	if (e->more)
+		return begin_ending(e, tx, &task, err);
+	status = tx->ops->runs_live(tx, task.id, false, INT32_MAX, &live, err); /* they are at workers */
+	e->stopping = status == AX_OK ? live.n : 0;
 	if (status == AX_OK && e->stopping == 0)
 		status = tx->ops->upstreams_delete(tx, task.id, err);
 	if (status == AX_OK && e->stopping == 0)
 		status = tx->ops->task_delete(tx, task.id, err);
 	if (status == AX_OK && e->stopping == 0)
 		status = ax_alert_task_gone(e->ctx, tx, task.id, e->now, err);
-	e->ctx->notify->ops->task_changed(e->ctx->notify, e->id);
 	return status;
 }
 
@@ -401,12 +446,30 @@ enum ax_status ax_task_delete(struct ax_ctx *ctx, int64_t id, bool force, const 
 	enum ax_status status = ax_gids_ensure(ctx, err);
 	if (status == AX_OK)
 		status = ax_store_run(ctx->store, ctx->arena, remove_task, &e, err);
+	if (status == AX_OK && e.more)
+		return ax_fail(err, AX_CONFLICT, "id",
+			"the task is paused and its runs are being cancelled, a part of them at a time; delete it "
+			"again when they have ended");
 	if (status == AX_OK && e.stopping > 0)
 		return ax_fail(err, AX_CONFLICT, "id",
 			"the task is paused and its %d runs at workers were asked to stop; delete it again when they "
 			"have",
 			e.stopping);
 	return status;
+}
+
+enum ax_status ax_tasks_ending_step(
+	struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_taken, struct ax_err *err)
+{
+	struct ax_tasks ending;
+	bool more = false;
+	enum ax_status status = tx->ops->tasks_ending(tx, 1, &ending, err);
+	*ret_taken = status == AX_OK && ending.n > 0 ? AX_BATCH : 0;
+	if (status != AX_OK || ending.n == 0)
+		return status;
+	struct ax_task *task = &ending.at[0];
+	status = ax_cancel_of_task(ctx, tx, task->id, "task_deleted", now, &more, err);
+	return status == AX_OK && !more ? set_ending(tx, false, task, err) : status;
 }
 
 struct trigger {
@@ -424,6 +487,8 @@ static enum ax_status trigger(struct ax_tx *tx, void *arg, struct ax_err *err)
 	enum ax_status status = tx->ops->task_get(tx, t->ask->task_id, true, &task, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_NOT_FOUND, "id", "there is no task %" PRId64, t->ask->task_id);
+	if (status == AX_OK)
+		status = refuse_if_ending(&task, err);
 	if (status != AX_OK)
 		return status;
 	bool later = t->ask->run_at != 0;

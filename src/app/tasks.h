@@ -20,9 +20,14 @@ enum ax_status ax_task_set_status(struct ax_ctx *ctx, int64_t id, enum ax_task_s
 	struct ax_task *ret, struct ax_runs *ret_given, struct ax_err *err) AX_MUST_USE;
 
 /* AX_CONFLICT while runs are live. With `force` they are asked to cancel, the task is paused, and the delete succeeds
- * once none is live (AX_CONFLICT until then: call again). */
+ * once none is live (AX_CONFLICT until then: call again). Runs beyond a batch are cancelled by ticks (`ending`). */
 enum ax_status ax_task_delete(
 	struct ax_ctx *ctx, int64_t id, bool force, const char *actor, struct ax_err *err) AX_MUST_USE;
+
+/* Cancels a batch of the runs of tasks that are to be deleted and had more. *ret_taken is AX_BATCH unless there is no
+ * such task. Inside a transaction. */
+enum ax_status ax_tasks_ending_step(
+	struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_taken, struct ax_err *err) AX_MUST_USE;
 
 struct ax_trigger {
 	int64_t task_id;

@@ -17,13 +17,12 @@
 #include "app/fire.h"
 #include "app/schedule_next.h"
 #include "app/shards.h"
+#include "app/tasks.h"
 #include "core/limits.h"
 
 enum {
 	RARE_SWEEP_MS = 30000,
 	FOLD_MS = 1000,
-	COUNT_MS = 20000,
-	COUNT_ON_MS = 200, /* while a minute is counted in parts */
 	ALERT_SWEEP_MS = 10000,
 	LOST_RACES = 5,
 	ROUNDS = 2, /* batches one call takes before it lets others at the store */
@@ -56,14 +55,23 @@ enum ax_status ax_tick_task(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task
 	return status;
 }
 
+/* Then the rest is for the next transaction. */
+static bool is_full(struct pass *pass, int64_t enough)
+{
+	bool full = pass->ctx->written >= enough;
+	pass->taken = full ? AX_BATCH : pass->taken;
+	return full;
+}
+
 static enum ax_status fire_tasks(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
 	struct ax_tasks due;
 	enum ax_status status = tx->ops->tasks_due(tx, pass->now - pass->ctx->queue_leads_ms, AX_BATCH, &due, err);
+	int64_t enough = pass->ctx->written + AX_SWEEP_WRITES;
 	pass->taken = status == AX_OK ? due.n : 0;
 	pass->ctx->found_late |= pass->taken > 0;
-	for (int i = 0; status == AX_OK && i < due.n; i++)
+	for (int i = 0; status == AX_OK && i < due.n && !is_full(pass, enough); i++)
 		status = ax_tick_task(pass->ctx, tx, &due.at[i], pass->now, err);
 	return status;
 }
@@ -114,12 +122,8 @@ static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err
 		tx->ops->runs_overdue(tx, pass->now, pass->now - pass->ctx->queue_leads_ms, AX_BATCH, &overdue, err);
 	int64_t enough = pass->ctx->written + AX_SWEEP_WRITES;
 	pass->taken = status == AX_OK ? overdue.n : 0;
-	for (int i = 0; status == AX_OK && i < overdue.n; i++) {
+	for (int i = 0; status == AX_OK && i < overdue.n && !is_full(pass, enough); i++) {
 		struct ax_run *run = &overdue.at[i];
-		if (pass->ctx->written >= enough) {
-			pass->taken = AX_BATCH; /* the rest is for the next transaction */
-			break;
-		}
 		if (i > 0) /* what was swept before it may have gone down a chain to this one */
 			status = tx->ops->run_get(tx, run->gid, true, run, err);
 		bool due =
@@ -130,15 +134,11 @@ static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err
 	return status;
 }
 
-/* Tasks that could not be read, and those of @after that an edit or an older version left without a next fire. */
-static enum ax_status free_stuck(struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_taken, struct ax_err *err)
+/* With what people began and left to the servers. */
+static enum ax_status go_on(struct ax_ctx *ctx, struct ax_tx *tx, int64_t now, int *ret_taken, struct ax_err *err)
 {
-	struct ax_tasks stuck;
-	enum ax_status status = tx->ops->tasks_stuck(tx, AX_BATCH, &stuck, err);
-	*ret_taken = status == AX_OK ? stuck.n : 0;
-	for (int i = 0; status == AX_OK && i < stuck.n; i++)
-		status = ax_schedule_resume(ctx, tx, &stuck.at[i], now, err);
-	return status;
+	enum ax_status status = ax_backfills_step(ctx, tx, now, ret_taken, err);
+	return status == AX_OK && *ret_taken == 0 ? ax_tasks_ending_step(ctx, tx, now, ret_taken, err) : status;
 }
 
 static enum ax_status run_chore(struct ax_tx *tx, void *arg, struct ax_err *err)
@@ -195,9 +195,7 @@ static enum ax_status repeat_chore(struct pass *pass, const char *name, chore_fn
 static enum ax_status count_ended(struct pass *pass, struct ax_err *err)
 {
 	struct ax_ctx *ctx = pass->ctx;
-	bool going_on = ctx->counting.upto > 0 && !ctx->counting.rests;
-	int64_t since_ms = pass->now - ctx->counted_ms;
-	if (since_ms >= 0 && since_ms < (going_on ? COUNT_ON_MS : COUNT_MS))
+	if (!ax_counts_are_due(ctx, pass->now))
 		return AX_OK;
 	enum ax_status status = repeat_chore(pass, "counts", ax_counts_fold, err);
 	if (status == AX_OK) {
@@ -219,9 +217,10 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 	if (status == AX_OK)
 		status = repeat_chore(&pass, NULL, ax_watch_sweep, err);
 	if (status == AX_OK)
-		status = repeat_chore(&pass, "backfills", ax_backfills_step, err);
+		status = repeat_chore(&pass, "backfills", go_on, err);
+	bool going_on = status == AX_OK && pass.taken >= AX_BATCH;
 	if (status == AX_OK && (pass.now - ctx->stuck_seen_ms > RARE_SWEEP_MS || pass.now < ctx->stuck_seen_ms)) {
-		status = repeat_chore(&pass, "stuck", free_stuck, err);
+		status = repeat_chore(&pass, "stuck", ax_schedule_free_stuck, err);
 		if (status == AX_OK)
 			status = repeat_chore(
 				&pass, "calendars", ax_calendars_follow, err); /* changes that a crash cut short */
@@ -240,6 +239,8 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 		*ret_next_ms = pass.now + AX_BUSY_MS;
 	if (status == AX_OK && *ret_next_ms <= pass.now && pass.now < ctx->hold_leases_until && ctx->others_watch)
 		*ret_next_ms = 0; /* what another server ends is no reason to look at once */
+	if (going_on)
+		*ret_next_ms = pass.now;
 	if (status == AX_OK)
 		ctx->seen_ms = pass.now;
 	/* last, for nothing else waits for it */

@@ -35,7 +35,7 @@ static const struct ax_run *find_blocking(struct ax_why_case *c, int *ret_n)
 	*ret_n = 0;
 	c->status = c->tx->ops->runs_live(c->tx, c->run->task_id, false, LIVE_MAX, &live, c->err);
 	for (int i = 0; c->status == AX_OK && i < live.n; i++)
-		if (live.at[i].gid != c->run->gid && live.at[i].hold != AX_HOLD_OVERLAP && (*ret_n)++ == 0)
+		if (live.at[i].gid != c->run->gid && (*ret_n)++ == 0)
 			first = &live.at[i];
 	return first;
 }

@@ -7,10 +7,7 @@
 #include "app/worker_seen.h"
 #include "core/limits.h"
 
-enum {
-	HELD_MAX = 30000, /* most attempts of one worker: pool 10,000 × AX_BACKLOG_FACTOR */
-	PAST_MAX = 4,     /* incarnations that are remembered */
-};
+enum { PAST_MAX = 4 }; /* incarnations that are remembered */
 
 struct pass {
 	struct ax_ctx *ctx;
@@ -105,12 +102,14 @@ static enum ax_status lock_held(struct ax_tx *tx, struct ax_run *run, bool *ret,
 	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
+/* As many as one transaction deals with. The leases of the others go on: a heartbeat renews them, or they end. */
 static enum ax_status take_over(struct pass *pass, struct ax_tx *tx, struct ax_err *err)
 {
 	struct ax_runs held;
 	bool still;
-	enum ax_status status = tx->ops->runs_of_worker(tx, pass->reg->worker.name, HELD_MAX, &held, err);
-	for (int i = 0; status == AX_OK && i < held.n; i++) {
+	int64_t enough = pass->ctx->written + AX_SWEEP_WRITES;
+	enum ax_status status = tx->ops->runs_of_worker(tx, pass->reg->worker.name, AX_SWEEP_WRITES, &held, err);
+	for (int i = 0; status == AX_OK && i < held.n && pass->ctx->written < enough; i++) {
 		status = lock_held(tx, &held.at[i], &still, err);
 		if (status != AX_OK || !still)
 			continue;
@@ -174,12 +173,13 @@ static enum ax_status leave(struct ax_tx *tx, void *arg, struct ax_err *err)
 	struct ax_worker worker;
 	struct ax_runs held;
 	bool still;
+	int64_t enough = pass->ctx->written + AX_SWEEP_WRITES;
 	enum ax_status status = tx->ops->worker_get(tx, pass->name, true, &worker, err);
 	if (status == AX_NOT_FOUND || (status == AX_OK && strcmp(worker.incarnation, pass->incarnation) != 0))
 		return AX_OK;
 	if (status == AX_OK)
-		status = tx->ops->runs_of_worker(tx, pass->name, HELD_MAX, &held, err);
-	for (int i = 0; status == AX_OK && i < held.n; i++) {
+		status = tx->ops->runs_of_worker(tx, pass->name, AX_SWEEP_WRITES, &held, err);
+	for (int i = 0; status == AX_OK && i < held.n && pass->ctx->written < enough; i++) { /* else by their leases */
 		status = lock_held(tx, &held.at[i], &still, err);
 		if (status == AX_OK && still)
 			status = ax_change_lost(pass->ctx, tx, &held.at[i], "worker_left", pass->now, err);

@@ -16,7 +16,8 @@ struct ax_registration {
 };
 
 /* A new incarnation takes over: attempts of the old one that it does not name are lost, those it names get a new lease;
- * named ones that are not its own any more come back in `stops`. The same incarnation again only refreshes its data.
+ * named ones that are not its own any more come back in `stops`. The same incarnation again only refreshes its data. Of
+ * more than AX_SWEEP_WRITES attempts the others are left to their leases, here and when it leaves.
  * AX_NOT_FOUND with the group as field when a group does not exist. */
 enum ax_status ax_worker_register(struct ax_ctx *ctx, struct ax_registration *reg, struct ax_err *err) AX_MUST_USE;
 

@@ -82,6 +82,7 @@ struct ax_task {
 	/* From when its absence is counted: its newest success, or when it was enabled. */
 	int64_t absence_time;
 	const char *durations; /* how long runs took: core/duration.h */
+	bool ending;           /* it is to be deleted: ticks cancel what is left of its runs, some at a time */
 };
 
 /* Why a run exists. (task_id, kind, fire_key, shard) is unique: one fire, one run. */

@@ -48,7 +48,7 @@ static const struct ax_field task_fields[] = { FIX(id),
 	COL(status), COL(version), FIX(create_time), COL(update_time), COL(updated_by), COL(next_trigger_time),
 	COL(last_trigger_time), COL(anchor_time), COL(calendar_version), COL(epoch_time), COL(exhausted),
 	COL(canary_version), COL(canary_percent), FIX(last_run_gid), FIX(last_run_status), FIX(last_run_end_time),
-	COL(absence_time), FIX(durations) };
+	COL(absence_time), COL(ending), FIX(durations) };
 ROW(ax_task_row, "ax_task", task_fields);
 #undef TYPE
 

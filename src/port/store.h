@@ -200,6 +200,8 @@ struct ax_tx_ops {
 	/* Enabled scheduled tasks, not exhausted, that have neither a next time nor a run of runs_live, by id: an
 	 * @after task whose run ended without setting its next time, which must never last. Free and locked. */
 	enum ax_status (*tasks_stuck)(struct ax_tx *tx, int limit, struct ax_tasks *ret, struct ax_err *err);
+	/* Tasks whose `ending` is set, by id, free and locked. */
+	enum ax_status (*tasks_ending)(struct ax_tx *tx, int limit, struct ax_tasks *ret, struct ax_err *err);
 	/* Tasks of type event that listen to the name, whatever their status, by id, locked. */
 	enum ax_status (*tasks_listening)(
 		struct ax_tx *tx, const char *event_name, int limit, struct ax_tasks *ret, struct ax_err *err);
@@ -276,13 +278,13 @@ struct ax_tx_ops {
 	 * AX_CONFLICT otherwise. rev grows by one. */
 	enum ax_status (*run_renew)(struct ax_tx *tx, int64_t gid, int64_t fence, int64_t heartbeat_time,
 		int64_t deadline_time, struct ax_err *err);
-	/* Runs of a task that are WAITING, DISPATCHED, RUNNING or RETRYING (live in the sense of the overlap rule;
-	 * PENDING ones and shards are not), by gid, locked when for_update. */
+	/* Runs of a task that are WAITING, DISPATCHED, RUNNING or RETRYING and that the overlap rule counts, not holds:
+	 * so they are few. No shards. By gid, locked when for_update. */
 	enum ax_status (*runs_live)(
 		struct ax_tx *tx, int64_t task_id, bool for_update, int limit, struct ax_runs *ret, struct ax_err *err);
-	/* How many the first `limit` of runs_live are, and how many of these have hold = OVERLAP. */
+	/* How many these are, counted no further than `limit`. */
 	enum ax_status (*runs_live_count)(
-		struct ax_tx *tx, int64_t task_id, int limit, int64_t *ret_live, int64_t *ret_held, struct ax_err *err);
+		struct ax_tx *tx, int64_t task_id, int limit, int64_t *ret_live, struct ax_err *err);
 	/* PENDING runs of a task, by gid, locked. */
 	enum ax_status (*runs_pending)(
 		struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret, struct ax_err *err);

@@ -13,7 +13,7 @@
 /* clang-format off */
 #define AX_TX_OPS(OP) \
 	OP(task_insert) OP(task_get) OP(task_update) OP(task_advance) OP(task_last_run) OP(tasks_absent) OP(task_delete) \
-	OP(tasks_page) OP(tasks_due) OP(tasks_by_id) OP(tasks_ahead) OP(store_born) OP(tasks_stuck) OP(tasks_listening) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
+	OP(tasks_page) OP(tasks_due) OP(tasks_by_id) OP(tasks_ahead) OP(store_born) OP(tasks_stuck) OP(tasks_ending) OP(tasks_listening) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
 	OP(task_version_get) OP(task_versions) OP(canary_put) OP(canary_get) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
 	OP(run_find) OP(runs_expect) OP(run_update) OP(run_set_due) OP(run_renew) OP(runs_live) OP(runs_live_count) OP(runs_pending) OP(runs_held) OP(run_next_queue) OP(runs_claimable) OP(runs_overdue) OP(runs_by_gid) OP(runs_ahead) OP(runs_watched) \
 	OP(runs_looked) OP(shards) OP(shard_counts) OP(runs_undispatched) OP(runs_undecided) \
@@ -58,6 +58,7 @@
 #define AX_ARGS_tasks_by_id(IN, OUT) IN(IDS, ids) OUT(TASKS, tasks)
 #define AX_ARGS_tasks_ahead(IN, OUT) IN(I64, after_time) IN(I64, after_id) IN(I64, until) IN(INT, limit) OUT(DUES, dues)
 #define AX_ARGS_tasks_stuck(IN, OUT) IN(INT, limit) OUT(TASKS, tasks)
+#define AX_ARGS_tasks_ending(IN, OUT) IN(INT, limit) OUT(TASKS, tasks)
 #define AX_ARGS_tasks_listening(IN, OUT) IN(TEXT, event_name) IN(INT, limit) OUT(TASKS, tasks)
 #define AX_ARGS_task_next_due(IN, OUT) OUT(I64, time)
 #define AX_ARGS_task_counts(IN, OUT) OUT(COUNTS, by_status)
@@ -77,7 +78,7 @@
 #define AX_ARGS_run_set_due(IN, OUT) IN(RUN, run) IN(I64, old_rev)
 #define AX_ARGS_run_renew(IN, OUT) IN(I64, gid) IN(I64, fence) IN(I64, heartbeat_time) IN(I64, deadline_time)
 #define AX_ARGS_runs_live(IN, OUT) IN(I64, task_id) IN(BOOL, for_update) IN(INT, limit) OUT(RUNS, runs)
-#define AX_ARGS_runs_live_count(IN, OUT) IN(I64, task_id) IN(INT, limit) OUT(I64, live) OUT(I64, held)
+#define AX_ARGS_runs_live_count(IN, OUT) IN(I64, task_id) IN(INT, limit) OUT(I64, live)
 #define AX_ARGS_runs_pending(IN, OUT) IN(I64, task_id) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_runs_held(IN, OUT) IN(I64, task_id) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_run_next_queue(IN, OUT)                                                                                \

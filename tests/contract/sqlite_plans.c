@@ -41,7 +41,8 @@ static bool is_fine(enum ax_sql_id id, const char *step)
 {
 	static const char *const partial[] = { "ax_task_log_open", "ax_task_log_given", "ax_task_log_deadline",
 		"ax_task_due", "ax_task_stuck", "ax_task_status", "ax_alert_open_list", "ax_alert_outbox_due",
-		"ax_alert_outbox_turn", "ax_failure_unfolded", "ax_task_absence", "ax_backfill_open" };
+		"ax_alert_outbox_turn", "ax_failure_unfolded", "ax_task_absence", "ax_backfill_open",
+		"ax_task_ending" };
 	if (strstr(step, "TEMP B-TREE") != NULL || strstr(step, "AUTOMATIC") != NULL)
 		return false;
 	if (strncmp(step, "SCAN", 4) != 0 || strstr(step, "CONSTANT ROW") != NULL)
@@ -185,13 +186,14 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	struct ax_failures failures;
 	struct ax_failure failure;
 	struct ax_run_filter of_parent = { .parent = NEW, .limit = 20, .scan_limit = 200 };
-	int64_t number, held, counts[32];
+	int64_t number, counts[32];
 	int deleted;
 	(void)arg;
 	live_of_task.live = true;
 	OK(task_next_due, &number);
 	OK(tasks_due, 1010, 20, &tasks);
 	OK(tasks_stuck, 10, &tasks);
+	OK(tasks_ending, 10, &tasks);
 	OK(task_get, 1, true, &task);
 	OK(task_advance, &task, task.next_trigger_time);
 	OK(task_last_run, &task);
@@ -200,7 +202,7 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(run_get, run.gid, true, &run);
 	OK(run_find, 1, run.kind, run.fire_key, 0, &run);
 	OK(runs_live, 1, true, 20, &runs);
-	OK(runs_live_count, 1, 20, &number, &held);
+	OK(runs_live_count, 1, 20, &number);
 	OK(runs_pending, 1, 20, &runs);
 	OK(runs_held, 1, 20, &runs);
 	OK(run_next_queue, "g", "", AX_RUN_LANE_AUTO, "", &run);

@@ -458,6 +458,28 @@ TX_TEST(test_tasks_stuck)
 	ASSERT_IDS(stuck, ids[0], ids[5]);
 }
 
+TX_TEST(test_tasks_ending)
+{
+	struct ax_tasks ending;
+	struct ax_task task;
+	int64_t ids[4];
+	for (int i = 0; i < 4; i++) {
+		task = plain_task("g", (const char *[]){ "1", "2", "3", "4" }[i]);
+		task.ending = i == 1 || i == 3;
+		OK(task_insert, &task, &ids[i]);
+	}
+	OK(tasks_ending, 10, &ending);
+	ASSERT_IDS(ending, ids[1], ids[3]);
+	OK(tasks_ending, 1, &ending);
+	ASSERT_IDS(ending, ids[1]);
+	OK(task_get, ids[1], true, &task);
+	assert_true(task.ending);
+	task.ending = false;
+	OK(task_update, &task, task.version, task.next_trigger_time);
+	OK(tasks_ending, 10, &ending);
+	ASSERT_IDS(ending, ids[3]);
+}
+
 TX_TEST(test_versions_and_epochs_are_paged)
 {
 	struct ax_task_versions versions;
@@ -646,21 +668,27 @@ TX_TEST(test_lists_of_a_task)
 	run.hold = AX_HOLD_OVERLAP;
 	OK(run_insert, &run);
 	OK(runs_live, 1, true, 100, &runs);
-	ASSERT_GIDS(runs, 5, 6, 11, 12, 13, 14);
+	ASSERT_GIDS(runs, 6, 11, 12, 13, 14);
 	OK(runs_live, 1, false, 2, &runs);
-	ASSERT_GIDS(runs, 5, 6);
+	ASSERT_GIDS(runs, 6, 11);
 	OK(runs_live, 3, false, 2, &runs);
 	assert_int_equal(runs.n, 0);
-	int64_t live, held;
-	OK(runs_live_count, 1, 100, &live, &held);
-	assert_int_equal(live, 6);
-	assert_int_equal(held, 1);
-	OK(runs_live_count, 1, 2, &live, &held);
+	int64_t live;
+	OK(runs_live_count, 1, 100, &live);
+	assert_int_equal(live, 5);
+	OK(runs_live_count, 1, 2, &live);
 	assert_int_equal(live, 2);
-	assert_int_equal(held, 1);
-	OK(runs_live_count, 3, 100, &live, &held);
+	OK(runs_live_count, 2, 100, &live);
 	assert_int_equal(live, 0);
-	assert_int_equal(held, 0);
+	OK(runs_live_count, 3, 100, &live);
+	assert_int_equal(live, 0);
+	OK(runs_held, 1, 100, &runs);
+	ASSERT_GIDS(runs, 5);
+	/* a page of what is live has all of them */
+	const struct ax_run_filter unended = { .task_id = 1, .live = true, .limit = 100, .scan_limit = 100 };
+	int64_t rest;
+	OK(runs_page, &unended, &runs, &rest);
+	ASSERT_GIDS(runs, 14, 13, 12, 11, 10, 6, 5);
 	OK(runs_pending, 1, 100, &runs);
 	ASSERT_GIDS(runs, 10);
 	OK(runs_pending, 1, 0, &runs);
@@ -1027,12 +1055,12 @@ TX_TEST(test_what_sees_no_shards)
 {
 	struct ax_runs runs;
 	struct ax_run run;
-	int64_t n[32], live, held;
+	int64_t n[32], live;
 	int deleted;
 	insert_shards(tx, err);
 	OK(runs_live, 1, true, 100, &runs);
 	ASSERT_GIDS(runs, 10, 20);
-	OK(runs_live_count, 1, 100, &live, &held);
+	OK(runs_live_count, 1, 100, &live);
 	assert_int_equal(live, 2);
 	OK(runs_fired, 1, 0, 1, 0, 100, &runs);
 	ASSERT_GIDS(runs, 10, 20);
@@ -2909,8 +2937,8 @@ static enum ax_status fire_many(struct ax_tx *tx, void *arg, struct ax_err *err)
 		struct ax_task *task = &tasks.at[i];
 		struct ax_run run = plain_run(100 + i, task->id), out;
 		char key[] = "100", worker[] = "w"; /* gone when the transaction ends */
-		int64_t live, held;
-		OK(runs_live_count, task->id, 10, &live, &held);
+		int64_t live;
+		OK(runs_live_count, task->id, 10, &live);
 		assert_int_equal(live, 0);
 		run.fire_key = key;
 		run.status = AX_RUN_WAITING;
@@ -2942,10 +2970,10 @@ static enum ax_status look_at_many(struct ax_tx *tx, void *arg, struct ax_err *e
 	for (int i = 0; i < MANY; i++) {
 		struct ax_task task;
 		struct ax_run run;
-		int64_t live, held;
+		int64_t live;
 		OK(task_get, i + 1, false, &task);
 		assert_int_equal(task.next_trigger_time, 200 + i);
-		OK(runs_live_count, task.id, 10, &live, &held);
+		OK(runs_live_count, task.id, 10, &live);
 		assert_int_equal(live, i != 2);
 		GIVES(i == 2 ? AX_NOT_FOUND : AX_OK, run_get, 100 + i, false, &run);
 		if (i == 2)
@@ -3077,7 +3105,7 @@ static void check_few(struct ax_tx *tx, struct ax_err *err)
 {
 	struct ax_upstreams behind;
 	struct ax_alerts alerts;
-	int64_t live, held;
+	int64_t live;
 	OK(downstreams_of, 1, &behind);
 	assert_int_equal(behind.n, 2);
 	assert_int_equal(behind.at[0].task_id, 2);
@@ -3094,11 +3122,11 @@ static void check_few(struct ax_tx *tx, struct ax_err *err)
 	ASSERT_IDS(alerts, 2);
 	OK(alerts_of_task, 7, 9, &alerts);
 	assert_int_equal(alerts.n, 0);
-	OK(runs_live_count, 2, 10, &live, &held);
-	assert_true(live == 2 && held == 1);
-	OK(runs_live_count, 2, 1, &live, &held);
-	assert_true(live == 1 && held == 0);
-	OK(runs_live_count, 6, 10, &live, &held);
+	OK(runs_live_count, 2, 10, &live);
+	assert_int_equal(live, 1);
+	OK(runs_live_count, 2, 1, &live);
+	assert_int_equal(live, 1);
+	OK(runs_live_count, 6, 10, &live);
 	assert_int_equal(live, 0);
 }
 
@@ -3110,7 +3138,7 @@ TX_TEST(test_what_few_tasks_have)
 	struct ax_alerts alerts;
 	struct ax_alert alert;
 	struct ax_run run;
-	int64_t live, held;
+	int64_t live;
 	insert_what_few_have(tx, err);
 	OK(tasks_due, 100, 20, &tasks);
 	assert_int_equal(tasks.n, MANY);
@@ -3134,14 +3162,14 @@ TX_TEST(test_what_few_tasks_have)
 	OK(run_get, 70, true, &run);
 	run.status = AX_RUN_SUCCESS;
 	OK(run_update, &run, run.rev);
-	OK(runs_live_count, 2, 10, &live, &held);
-	assert_true(live == 1 && held == 1);
+	OK(runs_live_count, 2, 10, &live);
+	assert_int_equal(live, 0);
 	run = plain_run(80, 6);
 	run.status = AX_RUN_WAITING;
 	run.fire_key = "z";
 	OK(run_insert, &run);
-	OK(runs_live_count, 6, 10, &live, &held);
-	assert_true(live == 1 && held == 0);
+	OK(runs_live_count, 6, 10, &live);
+	assert_int_equal(live, 1);
 }
 
 /* Rows that are written together later are there for whoever asks. */
@@ -3231,6 +3259,7 @@ int main(int argc, char **argv)
 		TEST(test_tasks_due),
 		TEST(test_task_counts),
 		TEST(test_tasks_stuck),
+		TEST(test_tasks_ending),
 		TEST(test_versions_and_epochs_are_paged),
 		TEST(test_one_fire_one_run),
 		TEST(test_run_update),

@@ -33,8 +33,8 @@ struct kept_task {
 	unsigned asked, none; /* facts */
 	unsigned listed;      /* facts whose rows are known: */
 	struct ax_rows downstreams, alerts;
-	bool counted; /* … and how many of its runs are live, and held */
-	int64_t live, held;
+	bool counted; /* … and how many of its runs are live */
+	int64_t live;
 };
 
 /* Open addressing. */
@@ -115,8 +115,9 @@ static struct kept_task *find_task(struct ax_tx *tx, int64_t id)
 /* The facts of its task that the run makes untrue. */
 static unsigned facts_of(const struct ax_run *run)
 {
-	bool live = run->status >= AX_RUN_WAITING && run->status <= AX_RUN_RETRYING && run->shard == 0;
 	bool held = run->status == AX_RUN_WAITING && run->hold == AX_HOLD_OVERLAP;
+	bool live = run->status >= AX_RUN_WAITING && run->status <= AX_RUN_RETRYING && run->shard == 0 &&
+		run->hold != AX_HOLD_OVERLAP;
 	return (live ? AX_SQL_HAS_LIVE : 0U) | (held ? AX_SQL_HAS_HELD : 0U);
 }
 
@@ -666,7 +667,6 @@ static void note_live(struct ax_tx *tx, struct ax_sql_cursor *cursor)
 	struct kept_task *task = find_task(tx, driver->number(cursor, 0));
 	AX_ASSERT(task != NULL);
 	task->live++;
-	task->held += driver->number(cursor, 1) == AX_HOLD_OVERLAP;
 }
 
 /* The runs of these tasks have been counted, if that was not broken off. */
@@ -707,7 +707,7 @@ static enum ax_status ask_live(struct ax_tx *tx, const int64_t *ids, int n, stru
 	int rows;
 	for (int i = 0; i < n; i++) {
 		struct kept_task *task = find_task(tx, ids[i]);
-		task->live = task->held = 0;
+		task->live = 0;
 	}
 	enum ax_status status = ask(tx, AX_SQL_TASKS_LIVE, ids, n, note_live, &rows, err);
 	if (status == AX_OK && rows < AX_SQL_LIVE_MAX)
@@ -771,13 +771,12 @@ enum ax_status ax_sql_has_none(struct ax_tx *tx, int64_t task_id, enum ax_sql_fa
 	return status;
 }
 
-bool ax_sql_kept_live(struct ax_tx *tx, int64_t task_id, int64_t *ret_live, int64_t *ret_held)
+bool ax_sql_kept_live(struct ax_tx *tx, int64_t task_id, int64_t *ret_live)
 {
 	const struct kept_task *task = find_task(tx, task_id);
 	if (task == NULL || !task->counted)
 		return false;
 	*ret_live = task->live;
-	*ret_held = task->held;
 	return true;
 }
 

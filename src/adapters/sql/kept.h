@@ -69,8 +69,8 @@ enum ax_status ax_sql_kept_before(struct ax_tx *tx, enum ax_sql_id id, bool chan
 
 /* Is it known that the task has none? Where a statement is a trip, that is asked for all kept tasks at once. */
 enum ax_status ax_sql_has_none(struct ax_tx *tx, int64_t task_id, enum ax_sql_fact fact, bool *ret, struct ax_err *err);
-/* How many of its runs are live, and held. False: that is not known. */
-bool ax_sql_kept_live(struct ax_tx *tx, int64_t task_id, int64_t *ret_live, int64_t *ret_held);
+/* How many of its runs are live. False: that is not known. */
+bool ax_sql_kept_live(struct ax_tx *tx, int64_t task_id, int64_t *ret_live);
 /* Its downstreams (AX_SQL_HAS_DOWN) or open alerts (AX_SQL_HAS_ALERT); NULL: they are not known. Those of all kept
  * tasks that have any are read at once. */
 enum ax_status ax_sql_kept_rows(

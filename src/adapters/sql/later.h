@@ -1,8 +1,9 @@
 #ifndef AX_ADAPTERS_SQL_LATER_H
 #define AX_ADAPTERS_SQL_LATER_H
 
-/* Rows that are put beside what happens: attempts, what a join has seen, how failures spread. Where a statement is a trip they
- * are gathered, and written together before a statement that looks at their table, and at the end of the transaction.
+/* Rows that are put beside what happens: attempts, what a join has seen, how failures spread. Where a statement is a
+ * trip they are gathered, and written together before a statement that looks at their table, and at the end of the
+ * transaction.
  */
 
 #include "adapters/sql/sql.h"

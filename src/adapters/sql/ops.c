@@ -211,6 +211,15 @@ enum ax_status ax_sql_tasks_stuck(struct ax_tx *tx, int limit, struct ax_tasks *
 	return AX_SQL_GIVE(status, rows, ret_tasks);
 }
 
+enum ax_status ax_sql_tasks_ending(struct ax_tx *tx, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
+{
+	struct ax_rows rows;
+	enum ax_status status = ax_sql_list(tx, AX_SQL_TASKS_ENDING, ARGS(LIM(limit)), &rows, err);
+	if (status == AX_OK)
+		keep_tasks(tx, &rows);
+	return AX_SQL_GIVE(status, rows, ret_tasks);
+}
+
 enum ax_status ax_sql_tasks_listening(
 	struct ax_tx *tx, const char *event_name, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
 {
@@ -382,21 +391,17 @@ enum ax_status ax_sql_runs_live(
 }
 
 enum ax_status ax_sql_runs_live_count(
-	struct ax_tx *tx, int64_t task_id, int limit, int64_t *ret_live, int64_t *ret_held, struct ax_err *err)
+	struct ax_tx *tx, int64_t task_id, int limit, int64_t *ret_live, struct ax_err *err)
 {
-	int64_t counts[2] = { 0, 0 };
 	bool known;
+	*ret_live = 0;
 	enum ax_status status = ax_sql_has_none(tx, task_id, AX_SQL_HAS_LIVE, &known, err);
 	if (status == AX_OK && !known) /* of more than are asked for the first ones are meant */
-		known = ax_sql_kept_live(tx, task_id, &counts[0], &counts[1]) && counts[0] <= limit;
+		known = ax_sql_kept_live(tx, task_id, ret_live) && *ret_live <= limit;
 	if (status == AX_OK && !known)
 		status = ax_sql_kept_tell(tx, task_id, AX_SQL_HAS_LIVE, err);
 	if (status == AX_OK && !known)
-		status = ax_sql_numbers(tx, AX_SQL_RUNS_LIVE_COUNT, ARGS(NUM(task_id), LIM(limit)), counts, 2, err);
-	if (status == AX_OK) {
-		*ret_live = counts[0];
-		*ret_held = counts[1];
-	}
+		status = ax_sql_numbers(tx, AX_SQL_RUNS_LIVE_COUNT, ARGS(NUM(task_id), LIM(limit)), ret_live, 1, err);
 	return status;
 }
 

@@ -62,6 +62,11 @@ static bool task_lacks_next(const void *row)
 		ax_def_has_schedule(&task->def);
 }
 
+static bool task_is_ending(const void *row)
+{
+	return ((const struct ax_task *)row)->ending;
+}
+
 static bool task_counts_absence(const void *row)
 {
 	const struct ax_task *task = row;
@@ -250,9 +255,16 @@ static bool run_is_live(const void *row)
 	return run_is_no_shard(row) && run_has_not_ended(row);
 }
 
+static bool run_is_held(const void *row)
+{
+	const struct ax_run *run = row;
+	return run->status == AX_RUN_WAITING && run->hold == AX_HOLD_OVERLAP;
+}
+
 static bool run_is_active(const void *row)
 {
-	return run_is_live(row) && ((const struct ax_run *)row)->status != AX_RUN_PENDING;
+	const struct ax_run *run = row;
+	return run_is_live(row) && run->status != AX_RUN_PENDING && run->hold != AX_HOLD_OVERLAP;
 }
 
 static bool run_is_live_shard(const void *row)
@@ -263,12 +275,6 @@ static bool run_is_live_shard(const void *row)
 static bool run_is_pending(const void *row)
 {
 	return ((const struct ax_run *)row)->status == AX_RUN_PENDING;
-}
-
-static bool run_is_held(const void *row)
-{
-	const struct ax_run *run = row;
-	return run->status == AX_RUN_WAITING && run->hold == AX_HOLD_OVERLAP;
 }
 
 static bool run_is_waiting(const void *row)
@@ -725,6 +731,7 @@ static const struct ax_mem_index task_indexes[] = {
 	[AX_MEM_TASK_BY_NAME] = { task_by_name, NULL, "task_name" },
 	[AX_MEM_TASK_DUE] = { task_by_next, task_has_next, NULL },
 	[AX_MEM_TASK_STUCK] = { task_by_id, task_lacks_next, NULL },
+	[AX_MEM_TASK_ENDING] = { task_by_id, task_is_ending, NULL },
 	[AX_MEM_TASK_ABSENCE] = { task_by_id, task_counts_absence, NULL },
 	[AX_MEM_TASK_LISTENING] = { task_by_event, task_listens, NULL },
 	[AX_MEM_TASK_BEHIND] = { task_by_calendar, task_is_enabled, NULL },

@@ -48,6 +48,7 @@ enum {
 	AX_MEM_TASK_BY_NAME = 1,
 	AX_MEM_TASK_DUE,
 	AX_MEM_TASK_STUCK,
+	AX_MEM_TASK_ENDING,
 	AX_MEM_TASK_ABSENCE,
 	AX_MEM_TASK_LISTENING,
 	AX_MEM_TASK_BEHIND
@@ -58,7 +59,7 @@ enum {
 	AX_MEM_RUN_BY_TASK, /* this, LIVE, ACTIVE and ENDED are without shards */
 	AX_MEM_RUN_LIVE,
 	AX_MEM_RUN_LIVE_BY_TASK,
-	AX_MEM_RUN_ACTIVE_BY_TASK, /* live but not PENDING */
+	AX_MEM_RUN_ACTIVE_BY_TASK, /* live, but neither PENDING nor held by the overlap rule */
 	AX_MEM_RUN_PENDING_BY_TASK,
 	AX_MEM_RUN_HELD_BY_TASK, /* by the overlap rule */
 	AX_MEM_RUN_WAITING,

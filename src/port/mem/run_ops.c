@@ -107,17 +107,16 @@ enum ax_status ax_mem_runs_live(
 }
 
 enum ax_status ax_mem_runs_live_count(
-	struct ax_tx *tx, int64_t task_id, int limit, int64_t *ret_live, int64_t *ret_held, struct ax_err *err)
+	struct ax_tx *tx, int64_t task_id, int limit, int64_t *ret_live, struct ax_err *err)
 {
 	(void)err;
 	struct ax_run probe = { .task_id = task_id, .gid = INT64_MIN };
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_ACTIVE_BY_TASK, &probe);
 	const struct ax_run *run;
-	int64_t live = 0, held = 0;
-	for (; live < limit && (run = ax_mem_next(&walk)) != NULL && run->task_id == task_id; live++)
-		held += run->hold == AX_HOLD_OVERLAP;
+	int64_t live = 0;
+	while (live < limit && (run = ax_mem_next(&walk)) != NULL && run->task_id == task_id)
+		live++;
 	*ret_live = live;
-	*ret_held = held;
 	return AX_OK;
 }
 

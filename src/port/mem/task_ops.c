@@ -183,6 +183,17 @@ enum ax_status ax_mem_tasks_stuck(struct ax_tx *tx, int limit, struct ax_tasks *
 	return AX_MEM_GIVE(walk, ret_tasks);
 }
 
+enum ax_status ax_mem_tasks_ending(struct ax_tx *tx, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk =
+		ax_mem_walk(tx, AX_MEM_TASK, AX_MEM_TASK_ENDING, &(struct ax_task){ .id = INT64_MIN });
+	const struct ax_task *task;
+	while (walk.rows.n < limit && (task = ax_mem_next(&walk)) != NULL)
+		ax_mem_keep_free(&walk, task);
+	return AX_MEM_GIVE(walk, ret_tasks);
+}
+
 enum ax_status ax_mem_tasks_listening(
 	struct ax_tx *tx, const char *event_name, int limit, struct ax_tasks *ret_tasks, struct ax_err *err)
 {
