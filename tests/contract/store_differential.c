@@ -362,6 +362,12 @@ struct side {
 	struct ax_trace_store trace;
 	struct dice dice;
 	int64_t last_ids[AX_COUNT(with_id)];
+	/* of the transaction that runs: how often it was called, and how it was before it */
+	int calls;
+	struct dice begun_dice;
+	size_t begun_len;
+	int64_t begun_tx;
+	int64_t begun_ids[AX_COUNT(with_id)];
 };
 
 /* MariaDB does not give an id again that an insert took which failed, or was undone; the others do. Here it is told
@@ -393,6 +399,15 @@ static bool may_go_on(enum ax_status status)
 static enum ax_status random_transaction(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct side *side = arg;
+	if (side->calls++ == 0) {
+		side->begun_dice = side->dice;
+		side->begun_len = side->log.text.len;
+		side->begun_tx = side->trace.transactions;
+	}
+	side->dice = side->begun_dice; /* called again, it begins as it did */
+	side->log.text.len = side->begun_len;
+	side->trace.transactions = side->begun_tx;
+	memcpy(side->last_ids, side->begun_ids, sizeof(side->begun_ids));
 	int n = 1 + roll(&side->dice, OPS);
 	for (int i = 0; i < n; i++) {
 		/* Runs are what most operations look at. */
@@ -417,10 +432,10 @@ static enum ax_status random_transaction(struct ax_tx *tx, void *arg, struct ax_
 static void run_transaction(struct side *side)
 {
 	struct ax_err err;
-	int64_t ids[AX_COUNT(with_id)];
-	memcpy(ids, side->last_ids, sizeof(ids));
+	memcpy(side->begun_ids, side->last_ids, sizeof(side->begun_ids));
+	side->calls = 0;
 	if (ax_store_run(&side->trace.store, &side->f.arena, random_transaction, side, &err) != AX_OK)
-		memcpy(side->last_ids, ids, sizeof(ids));
+		memcpy(side->last_ids, side->begun_ids, sizeof(side->begun_ids));
 	ax_arena_reset(&side->f.arena);
 }
 
