@@ -339,7 +339,7 @@ static void make_result_item(struct axw_attempt *a, const struct axw_finish_args
 	static const char *const outcomes[] = { "success", "failed", "timeout", "cancelled", "refused" };
 	int64_t duration_ms = args->duration_ms;
 	if (duration_ms == 0 && a->begun_ms)
-		duration_ms = ax_boottime_ms() - a->begun_ms;
+		duration_ms = AX_MAX(1, ax_boottime_ms() - a->begun_ms);
 	struct ax_buf text;
 	struct ax_json json;
 	ax_buf_init(&text, AXW_BODY_MAX);

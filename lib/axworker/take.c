@@ -277,13 +277,14 @@ void axw_attempt_take(struct server *giver, struct ax_look run, int64_t poll_sen
 struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text)
 {
 	json_t *item = json_loads(result_text, JSON_REJECT_DUPLICATES, NULL);
-	bool sound = json_is_object(item);
+	bool sound = json_is_object(item), began = json_integer_value(json_object_get(item, "duration_ms")) > 0;
 	json_decref(item);
 	if (!sound || axw_attempt_find(w, gid, fence))
 		return NULL;
 	struct axw_attempt *a = axw_attempt_new(w, gid, fence);
 	a->state = STORED;
 	a->result_item = ax_strdup_heap(result_text);
+	a->started_due = began; /* perhaps no server heard it before that process was killed */
 	a->result_due = true;
 	a->finished = true;
 	a->stored_bytes = strlen(result_text);
@@ -327,6 +328,8 @@ struct axw_attempt *axw_adopt(struct axw *w, const char *text)
 			a->group = &w->groups[0];
 		if (a->executor) {
 			a->state = RUNNING;
+			a->started_due = true; /* as of those in the spool */
+			axw_report_mark(a);
 			a->begun_ms = ax_boottime_ms();
 			axw_attempt_count_place(a, 1);
 			a->group->held++;

@@ -315,6 +315,38 @@ def test_result_survives_the_worker_while_the_server_is_away(server, start_worke
     assert server.registrations[-1]["running"] == [] and len(server.said(gid, "result")) == before
 
 
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_start_that_no_server_heard_is_said_by_the_next_worker(server, start_worker, stored):
+    """Killed when the result of a brief task was in the spool, or while its task ran."""
+    worker = start_worker(server)
+    server.report = lambda request: (503, {"code": "busy"})
+    gid = server.give(param={"argv": ["/bin/true"] if stored else python(FOREVER)})
+    if stored:
+        wait_for(lambda: worker.has_stored(gid))
+    else:
+        wait_for(lambda: (worker.state / "attempts" / f"{gid}-1" / "started").exists())
+    assert server.said(gid, "started") == []
+    worker.kill()
+    del server.report
+    worker.start()
+    server.wait_said(gid, "started")
+    if stored:
+        server.result(gid)
+        assert [item["type"] for _, _, item in server.items if item["gid"] == gid] == ["started", "result"]
+
+
+def test_what_never_began_is_not_said_to_have_started(server, start_worker):
+    worker = start_worker(server)
+    tried = []
+    server.report = lambda request: tried.extend(request["items"]) or (503, {"code": "busy"})
+    gid = server.give(executor="nobody-has-it")
+    wait_for(lambda: any(item["type"] == "result" for item in tried))
+    worker.kill()
+    del server.report
+    worker.start()
+    assert server.result(gid)["outcome"] == "refused" and server.said(gid, "started") == []
+
+
 # B008
 def test_lease_lost_ends_the_task_and_reports_nothing(quick_server, start_worker):
     worker = start_worker(quick_server)
@@ -452,6 +484,15 @@ def answer(server, event):
     event.set()
 
 
+def begin_to_begin(server, note):
+    """A run with a confirmed start that would write `note`, with its `started` heard and not answered: its gid, and
+    the event that lets the answer go."""
+    started = hold(server, "started")
+    gid = server.give(param={"script": f"echo older >> {note}; sleep 60"}, start="confirmed")
+    server.wait_said(gid, "started")
+    return gid, started
+
+
 def is_well(server, worker):
     assert server.result(server.give(param={"argv": ["/bin/true"]}))["outcome"] == "success"
     assert worker.process.poll() is None
@@ -459,10 +500,8 @@ def is_well(server, worker):
 
 def test_drain_before_the_word_on_a_confirmed_start(server, start_worker, tmp_path):
     worker = start_worker(server)
-    started = hold(server, "started")
     note = tmp_path / "ran"
-    gid = server.give(param={"script": f"echo x > {note}; sleep 60"}, start="confirmed")
-    server.wait_said(gid, "started")
+    gid, started = begin_to_begin(server, note)
     worker.process.terminate()
     worker.wait_log("draining")
     answer(server, started)
@@ -472,10 +511,8 @@ def test_drain_before_the_word_on_a_confirmed_start(server, start_worker, tmp_pa
 
 def test_lost_before_the_word_on_a_confirmed_start(server, start_worker, tmp_path):
     worker = start_worker(server)
-    started = hold(server, "started")
     note = tmp_path / "ran"
-    gid = server.give(param={"script": f"echo x > {note}"}, start="confirmed")
-    server.wait_said(gid, "started")
+    gid, started = begin_to_begin(server, note)
     with server.lock:
         polls = len(server.polls)
         server.poll_stops = [{"gid": gid, "fence": 1, "reason": "lost"}]
@@ -488,10 +525,8 @@ def test_lost_before_the_word_on_a_confirmed_start(server, start_worker, tmp_pat
 
 def test_lease_runs_out_before_the_word_on_a_confirmed_start(quick_server, start_worker, tmp_path):
     worker = start_worker(quick_server)
-    started = hold(quick_server, "started")
     note = tmp_path / "ran"
-    gid = quick_server.give(param={"script": f"echo x > {note}"}, start="confirmed")
-    quick_server.wait_said(gid, "started")
+    gid, started = begin_to_begin(quick_server, note)
     worker.wait_log("lease_lost")
     answer(quick_server, started)
     is_well(quick_server, worker)
@@ -500,10 +535,8 @@ def test_lease_runs_out_before_the_word_on_a_confirmed_start(quick_server, start
 
 def test_newer_fence_before_the_word_on_a_confirmed_start(server, start_worker, tmp_path):
     worker = start_worker(server)
-    started = hold(server, "started")
     note = tmp_path / "ran"
-    gid = server.give(param={"script": f"echo older >> {note}"}, start="confirmed")
-    server.wait_said(gid, "started")
+    gid, started = begin_to_begin(server, note)
     server.give(gid=gid, fence=2, param={"script": f"echo newer >> {note}"}, start="confirmed")
     wait_for(lambda: len(worker.log("run_received")) == 2)
     answer(server, started)
