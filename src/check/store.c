@@ -64,11 +64,11 @@ static enum ax_status take_lock(const char *path, int *ret_fd, struct ax_err *er
 	struct ax_arena scratch = { 0 };
 	const char *lock_path = ax_sprintf(&scratch, "%s-lock", path);
 	enum ax_status status = AX_OK;
-	int fd = open(lock_path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
+	int fd = open(lock_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 && errno != ENOENT) /* a file that no server ever opened has none, and none is left behind */
 		status = ax_fail(
 			err, AX_UNAVAILABLE, "store", "the lock %s cannot be opened: %s", lock_path, strerror(errno));
-	else if (flock(fd, LOCK_SH | LOCK_NB) != 0) {
+	else if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0) {
 		status = ax_fail(err, AX_BUSY, "store",
 			"a server has this store open: stop it first, or use `axctl audit`, which asks the server");
 		close(fd);

@@ -190,6 +190,17 @@ def test_refuses_while_a_server_runs(path):
         assert check("--store", f"sqlite:{path}")[0] == 0
 
 
+def test_leaves_no_lock_behind(path):
+    """Where no server ever was there is nothing to lock."""
+    assert check("--store", f"sqlite:{path}")[0] == 2
+    path.write_text("not a store")
+    assert check("--store", f"sqlite:{path}")[0] == 2
+    path.unlink()
+    make(path).done()
+    assert check("--store", f"sqlite:{path}")[0] == 0
+    assert not path.with_name(f"{path.name}-lock").exists()
+
+
 def test_reads_what_a_killed_server_left_in_the_wal(path):
     store = make(path)
     store.db.commit()
