@@ -200,12 +200,13 @@ static void find_origin(const struct ax_server *server, char *ret, size_t size)
 static void print_welcome(struct ax_server *server, const struct first_steps *f)
 {
 	char origin[400];
+	const char *cert = server->config.tls_cert;
 	find_origin(server, origin, sizeof origin);
 	printf("AX listens on %s\n", server->origin);
 	if (f->setup)
 		printf("No administrator yet. Open this link within 15 minutes to make one:\n  %s/#/setup?token=%s\n"
-		       "or: axctl --server %s setup --token-file %s/" SETUP_TOKEN " --user NAME\n",
-			origin, f->link, origin, server->config.state_dir);
+		       "or: axctl --server %s%s%s setup --token-file %s/" SETUP_TOKEN " --user NAME\n",
+			origin, f->link, origin, cert[0] != '\0' ? " --ca " : "", cert, server->config.state_dir);
 	else if (f->link[0] != '\0')
 		printf("Console, signed in (one use, 15 minutes):\n  %s/#/signin?once=%s\n", origin, f->link);
 	fflush(stdout);

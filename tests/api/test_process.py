@@ -272,6 +272,7 @@ def test_tls(start_server, tmp_path):
                     str(cert), "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
                    check=True, capture_output=True)
     server = start_server("--tls-cert", cert, "--tls-key", key)
+    assert f"axctl --server {server.url} --ca {cert} setup" in server.out.read_text()
     assert server.url.startswith("https://")
     context = ssl.create_default_context(cafile=str(cert))
     import http.client
