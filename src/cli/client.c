@@ -156,8 +156,7 @@ static void choose_server(struct ax_client *client)
 		client->server = client->servers[i];
 		prepare(client, "GET", "/readyz", NULL);
 		curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS, READY_MS);
-		/* when a connection that was used before breaks, libcurl sends the next call once more */
-		curl_easy_setopt(client->curl, CURLOPT_FORBID_REUSE, 1L);
+		curl_easy_setopt(client->curl, CURLOPT_FORBID_REUSE, 1L); /* see transfer */
 		curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, drop_body);
 		if (curl_easy_perform(client->curl) != CURLE_OK)
 			continue;
@@ -343,6 +342,8 @@ static CURLcode transfer(struct ax_client *client, const char *method, const cha
 	struct curl_slist *headers, struct ax_buf *answer)
 {
 	prepare_call(client, method, path, headers);
+	/* libcurl sends a call once more when a connection that was used before breaks: a change has a new one */
+	curl_easy_setopt(client->curl, CURLOPT_FRESH_CONNECT, strcmp(method, "GET") != 0 ? 1L : 0L);
 	curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS, 60000L);
 	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, answer);

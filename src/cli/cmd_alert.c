@@ -37,44 +37,36 @@ static int list_path(struct ax_ctl *ctl, struct ax_buf *path)
 	return code;
 }
 
-static void add_row(struct ax_ctl *ctl, struct ax_table *table, const json_t *alert)
+/* "open, muted" */
+static const char *state_of(struct ax_arena *arena, const json_t *alert, const char *field)
 {
-	bool muted = ax_json_true(alert, "muted");
-	const char *state = ax_json_text(&ctl->arena, alert, "state");
-	ax_table_cell(table, ax_json_text(&ctl->arena, alert, "id"));
-	ax_table_cell(table, ax_json_time(&ctl->arena, alert, "open_time"));
-	ax_table_cell(table, muted ? ax_sprintf(&ctl->arena, "%s, muted", state) : state);
-	ax_table_cell(table, ax_json_text(&ctl->arena, alert, "rule"));
-	ax_table_cell(table, ax_json_text(&ctl->arena, alert, "group_key"));
-	ax_table_cell(table, ax_json_text(&ctl->arena, alert, "subject"));
-	ax_table_cell(table, ax_json_text(&ctl->arena, alert, "count"));
-	ax_table_cell(table, ax_json_text(&ctl->arena, alert, "detail"));
+	return ax_sprintf(
+		arena, "%s%s", ax_json_text(arena, alert, field), ax_json_true(alert, "muted") ? ", muted" : "");
 }
 
 static int list(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { ">ID", "SINCE", "STATE", "RULE", "GROUP", "SUBJECT", ">COUNT", "DETAIL",
-		NULL };
+	static const struct ax_column columns[] = {
+		{ ">ID", "id", NULL },
+		{ "SINCE", "open_time", ax_json_time },
+		{ "STATE", "state", state_of },
+		{ "RULE", "rule", NULL },
+		{ "GROUP", "group_key", NULL },
+		{ "SUBJECT", "subject", NULL },
+		{ ">COUNT", "count", NULL },
+		{ "DETAIL", "detail", NULL },
+		{ 0 },
+	};
 	struct ax_buf path;
-	json_t *answer = NULL;
 	int64_t limit = 50;
 	ax_buf_init(&path, 65536);
 	int code = ax_ctl_opt_i64(ctl, "limit", 1, 1000000, &limit);
 	if (code == AX_EXIT_OK)
 		code = list_path(ctl, &path);
 	if (code == AX_EXIT_OK)
-		code = ax_client_list(&ctl->client, path.data, (size_t)limit, &answer);
+		code = ax_report_list(ctl, path.data, limit, columns);
 	ax_buf_done(&path);
-	if (code != AX_EXIT_OK)
-		return code;
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *alert;
-	json_array_foreach(json_object_get(answer, "items"), i, alert) add_row(ctl, &table, alert);
-	ax_report_list(ctl, answer, &table);
-	json_decref(answer);
-	return AX_EXIT_OK;
+	return code;
 }
 
 static const char *path_of(struct ax_ctl *ctl, const char *more)
@@ -89,34 +81,19 @@ static const char *path_of(struct ax_ctl *ctl, const char *more)
 	return copy;
 }
 
-static void print_deliveries(struct ax_ctl *ctl, const json_t *deliveries)
-{
-	static const char *const heads[] = { ">CHANNEL", "KIND", "STATE", ">TRIES", "QUEUED", "SENT", "NEXT TRY",
-		"ERROR", NULL };
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *row;
-	json_array_foreach(deliveries, i, row)
-	{
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "channel_id"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "kind"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "state"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "attempts"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, row, "create_time"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, row, "sent_time"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, row, "next_time"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "error"));
-	}
-	if (table.n_cells > 0) {
-		puts("\ntold");
-		ax_table_print(&table, stdout);
-	}
-	ax_table_done(&table);
-}
-
 static int show(struct ax_ctl *ctl)
 {
+	static const struct ax_column columns[] = {
+		{ ">CHANNEL", "channel_id", NULL },
+		{ "KIND", "kind", NULL },
+		{ "STATE", "state", NULL },
+		{ ">TRIES", "attempts", NULL },
+		{ "QUEUED", "create_time", ax_json_time },
+		{ "SENT", "sent_time", ax_json_time },
+		{ "NEXT TRY", "next_time", ax_json_time },
+		{ "ERROR", "error", NULL },
+		{ 0 },
+	};
 	json_t *alert = NULL;
 	int code = ax_client_call(&ctl->client, "GET", path_of(ctl, ""), NULL, &alert);
 	if (code == AX_EXIT_OK && ctl->json) {
@@ -125,7 +102,7 @@ static int show(struct ax_ctl *ctl)
 		json_t *told = json_incref(json_object_get(alert, "deliveries"));
 		json_object_del(alert, "deliveries");
 		ax_report_object(ctl, alert);
-		print_deliveries(ctl, told);
+		ax_report_rows("told", told, columns);
 		json_decref(told);
 	}
 	json_decref(alert);

@@ -87,33 +87,24 @@ static const struct ax_opt list_opts[] = {
 	{ 0 },
 };
 
-static void print_list(struct ax_ctl *ctl, const json_t *answer)
-{
-	static const char *const heads[] = { ">ID", "TASK", "STATUS", "FROM", "TO", ">FIRES", ">MADE", ">EXISTED",
-		">LIVE", ">DONE", ">FAILED", "BY", NULL };
-	static const char *const counts[] = { "total", "made", "existed", "live", "done", "failed" };
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *item;
-	json_array_foreach(json_object_get(answer, "items"), i, item)
-	{
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "id"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "task_name"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "status"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "from"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "to"));
-		for (size_t k = 0; k < AX_COUNT(counts); k++)
-			ax_table_cell(&table, ax_json_text(&ctl->arena, item, counts[k]));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "created_by"));
-	}
-	ax_report_list(ctl, answer, &table);
-}
-
 static int list(struct ax_ctl *ctl)
 {
+	static const struct ax_column columns[] = {
+		{ ">ID", "id", NULL },
+		{ "TASK", "task_name", NULL },
+		{ "STATUS", "status", NULL },
+		{ "FROM", "from", ax_json_time },
+		{ "TO", "to", ax_json_time },
+		{ ">FIRES", "total", NULL },
+		{ ">MADE", "made", NULL },
+		{ ">EXISTED", "existed", NULL },
+		{ ">LIVE", "live", NULL },
+		{ ">DONE", "done", NULL },
+		{ ">FAILED", "failed", NULL },
+		{ "BY", "created_by", NULL },
+		{ 0 },
+	};
 	const char *operand = ax_args_get(&ctl->args, "task"), *path = "/backfills";
-	json_t *answer = NULL;
 	int64_t limit = 50;
 	int code = ax_ctl_opt_i64(ctl, "limit", 0, 1000000, &limit);
 	if (code == AX_EXIT_OK && operand != NULL) {
@@ -123,12 +114,7 @@ static int list(struct ax_ctl *ctl)
 			path = ax_sprintf(&ctl->arena, "/backfills?task_id=%s", ax_json_text(&ctl->arena, task, "id"));
 		json_decref(task);
 	}
-	if (code == AX_EXIT_OK)
-		code = ax_client_list(&ctl->client, path, (size_t)limit, &answer);
-	if (code == AX_EXIT_OK)
-		print_list(ctl, answer);
-	json_decref(answer);
-	return code;
+	return code == AX_EXIT_OK ? ax_report_list(ctl, path, limit, columns) : code;
 }
 
 /* ---- show, cancel ---- */

@@ -19,40 +19,18 @@ static const char *path_of(struct ax_ctl *ctl, const char *rest)
 	return copy;
 }
 
-/* "mon tue wed" */
-static const char *week_of(struct ax_ctl *ctl, const json_t *calendar)
-{
-	const char *text = "";
-	size_t i;
-	const json_t *day;
-	json_array_foreach(json_object_get(calendar, "week"), i, day) text =
-		ax_sprintf(&ctl->arena, "%s%s%s", text, i > 0 ? " " : "", json_string_value(day));
-	return text;
-}
-
 static int list(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { "CALENDAR", "TITLE", "WEEK", ">DAYS", ">VERSION", "CHANGED", NULL };
-	json_t *answer = NULL;
-	int code = ax_client_list(&ctl->client, "/calendars", 0, &answer);
-	if (code != AX_EXIT_OK)
-		return code;
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *calendar;
-	json_array_foreach(json_object_get(answer, "items"), i, calendar)
-	{
-		ax_table_cell(&table, ax_json_text(&ctl->arena, calendar, "name"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, calendar, "title"));
-		ax_table_cell(&table, week_of(ctl, calendar));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, calendar, "day_count"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, calendar, "version"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, calendar, "update_time"));
-	}
-	ax_report_list(ctl, answer, &table);
-	json_decref(answer);
-	return AX_EXIT_OK;
+	static const struct ax_column columns[] = {
+		{ "CALENDAR", "name", NULL },
+		{ "TITLE", "title", NULL },
+		{ "WEEK", "week", ax_json_words },
+		{ ">DAYS", "day_count", NULL },
+		{ ">VERSION", "version", NULL },
+		{ "CHANGED", "update_time", ax_json_time },
+		{ 0 },
+	};
+	return ax_report_list(ctl, "/calendars", 0, columns);
 }
 
 /* ---- show ---- */
@@ -64,24 +42,23 @@ static const struct ax_opt show_opts[] = {
 
 static void print_days(struct ax_ctl *ctl, const json_t *calendar)
 {
-	static const char *const heads[] = { "DATE", "KIND", "LABEL", NULL };
+	static const struct ax_column columns[] = {
+		{ "DATE", "date", NULL },
+		{ "KIND", "kind", NULL },
+		{ "LABEL", "label", NULL },
+		{ 0 },
+	};
 	const char *year = ax_args_get(&ctl->args, "year");
-	struct ax_table table;
-	ax_table_init(&table, heads);
+	json_t *shown = json_array(), *day;
 	size_t i;
-	const json_t *day;
 	json_array_foreach(json_object_get(calendar, "days"), i, day)
 	{
-		const char *date = ax_json_text(&ctl->arena, day, "date");
-		if (year != NULL && strncmp(date, year, 4) != 0)
-			continue;
-		ax_table_cell(&table, date);
-		ax_table_cell(&table, ax_json_text(&ctl->arena, day, "kind"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, day, "label"));
+		if (year == NULL || strncmp(ax_json_text(&ctl->arena, day, "date"), year, 4) == 0)
+			json_array_append(shown, day);
 	}
-	if (table.n_cells > 0)
-		ax_table_print(&table, stdout);
-	ax_table_done(&table);
+	if (json_array_size(shown) > 0)
+		ax_print_table(stdout, columns, shown);
+	json_decref(shown);
 }
 
 static int show(struct ax_ctl *ctl)
@@ -95,7 +72,7 @@ static int show(struct ax_ctl *ctl)
 		for (size_t i = 0; i < AX_COUNT(shown); i++)
 			ax_print_field(stdout, shown[i], ax_json_text(&ctl->arena, calendar, shown[i]));
 		ax_print_field(stdout, "update_time", ax_json_time(&ctl->arena, calendar, "update_time"));
-		ax_print_field(stdout, "week", week_of(ctl, calendar));
+		ax_print_field(stdout, "week", ax_json_words(&ctl->arena, calendar, "week"));
 		print_days(ctl, calendar);
 	}
 	json_decref(calendar);
@@ -221,26 +198,15 @@ static int update(struct ax_ctl *ctl)
 
 static int versions(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { ">VERSION", "TIME", "AUTHOR", "TITLE", ">DAYS", NULL };
-	json_t *answer = NULL;
-	int code = ax_client_list(&ctl->client, path_of(ctl, "/versions"), 0, &answer);
-	if (code != AX_EXIT_OK)
-		return code;
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *item;
-	json_array_foreach(json_object_get(answer, "items"), i, item)
-	{
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "version"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "time"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "author"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "title"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "day_count"));
-	}
-	ax_report_list(ctl, answer, &table);
-	json_decref(answer);
-	return AX_EXIT_OK;
+	static const struct ax_column columns[] = {
+		{ ">VERSION", "version", NULL },
+		{ "TIME", "time", ax_json_time },
+		{ "AUTHOR", "author", NULL },
+		{ "TITLE", "title", NULL },
+		{ ">DAYS", "day_count", NULL },
+		{ 0 },
+	};
+	return ax_report_list(ctl, path_of(ctl, "/versions"), 0, columns);
 }
 
 /* ---- export, delete ---- */

@@ -24,39 +24,25 @@ static const struct ax_opt change_opts[] = {
 /* --- looking ------------------------------------------------------------------------------------------------------ */
 
 /* What a channel hears: no names are all. */
-static const char *words(struct ax_ctl *ctl, const json_t *array)
+static const char *names_of(struct ax_arena *arena, const json_t *channel, const char *field)
 {
-	const char *text = "";
-	size_t i;
-	const json_t *word;
-	json_array_foreach(array, i, word) text =
-		ax_sprintf(&ctl->arena, "%s%s%s", text, i > 0 ? " " : "", json_string_value(word));
-	return i > 0 ? text : "all";
+	const char *names = ax_json_words(arena, channel, field);
+	return *names != '\0' ? names : "all";
 }
 
 static int list(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { ">ID", "NAME", "KIND", "TARGET", "RULES", "GROUPS", "ENABLED", NULL };
-	static const char *const keys[] = { "id", "name", "kind", "target", "rules", "group_keys", "enabled" };
-	json_t *answer = NULL;
-	int code = ax_client_list(&ctl->client, "/channels", 0, &answer);
-	if (code != AX_EXIT_OK)
-		return code;
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *channel;
-	json_array_foreach(json_object_get(answer, "items"), i, channel)
-	{
-		for (size_t k = 0; k < AX_COUNT(keys); k++) {
-			const json_t *value = json_object_get(channel, keys[k]);
-			ax_table_cell(&table,
-				json_is_array(value) ? words(ctl, value) : ax_json_text(&ctl->arena, channel, keys[k]));
-		}
-	}
-	ax_report_list(ctl, answer, &table);
-	json_decref(answer);
-	return AX_EXIT_OK;
+	static const struct ax_column columns[] = {
+		{ ">ID", "id", NULL },
+		{ "NAME", "name", NULL },
+		{ "KIND", "kind", NULL },
+		{ "TARGET", "target", NULL },
+		{ "RULES", "rules", names_of },
+		{ "GROUPS", "group_keys", names_of },
+		{ "ENABLED", "enabled", NULL },
+		{ 0 },
+	};
+	return ax_report_list(ctl, "/channels", 0, columns);
 }
 
 /* A channel by its name. The caller owns *ret. */
@@ -97,36 +83,26 @@ static int show(struct ax_ctl *ctl)
 
 static int deliveries(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { ">ID", ">ALERT", "KIND", "STATE", ">TRIES", "QUEUED", "SENT", "ERROR",
-		NULL };
-	json_t *channel = NULL, *answer = NULL;
+	static const struct ax_column columns[] = {
+		{ ">ID", "id", NULL },
+		{ ">ALERT", "alert_id", NULL },
+		{ "KIND", "kind", NULL },
+		{ "STATE", "state", NULL },
+		{ ">TRIES", "attempts", NULL },
+		{ "QUEUED", "create_time", ax_json_time },
+		{ "SENT", "sent_time", ax_json_time },
+		{ "ERROR", "error", NULL },
+		{ 0 },
+	};
+	json_t *channel = NULL;
 	int64_t limit = 50;
 	int code = ax_ctl_opt_i64(ctl, "limit", 1, 1000000, &limit);
 	if (code == AX_EXIT_OK)
 		code = find(ctl, &channel);
 	if (code == AX_EXIT_OK)
-		code = ax_client_list(&ctl->client, path_of(ctl, channel, "/deliveries"), (size_t)limit, &answer);
+		code = ax_report_list(ctl, path_of(ctl, channel, "/deliveries"), limit, columns);
 	json_decref(channel);
-	if (code != AX_EXIT_OK)
-		return code;
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *row;
-	json_array_foreach(json_object_get(answer, "items"), i, row)
-	{
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "id"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "alert_id"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "kind"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "state"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "attempts"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, row, "create_time"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, row, "sent_time"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "error"));
-	}
-	ax_report_list(ctl, answer, &table);
-	json_decref(answer);
-	return AX_EXIT_OK;
+	return code;
 }
 
 /* --- changing ----------------------------------------------------------------------------------------------------- */

@@ -20,11 +20,6 @@ static void print_words(void)
 static void print_cases(void)
 {
 	for (const struct ax_noun *noun = ax_nouns; noun->name != NULL; noun++) {
-		if (noun->raw != NULL) {
-			printf("    \"%s \") words=\"next explain\" ;;\n", noun->name);
-			printf("    \"%s \"*) words=\"--dialect --tz --from -n --batch\" ;;\n", noun->name);
-			continue;
-		}
 		bool has_verbs = *noun->verbs->name != '\0';
 		if (has_verbs) {
 			printf("    \"%s \") words=\"", noun->name);

@@ -1,30 +1,18 @@
-#include "cli/cmd_cron.h"
-
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "adapters/zoneinfo/zoneinfo.h"
 #include "base/attr.h"
-#include "base/num.h"
 #include "base/rfc3339.h"
+#include "cli/ctl.h"
+#include "cli/print.h"
 #include "core/schedule_text.h"
 
-enum {
-	exit_output = 1,
-	exit_usage = 2,
-	default_n = 5,
-	max_n = 100000,
-	max_line_bytes = 1 << 20,
-};
+/* When a schedule fires, without a server. */
 
-static const char usage[] =
-	"usage: axctl cron next [--dialect unix|quartz|spring] [--tz ZONE] [--from RFC3339] [-n N] EXPRESSION\n"
-	"       axctl cron next --batch < LINES   each {\"expr\",\"tz\",\"from\",\"n\",\"dialect\"}\n"
-	"       axctl cron explain [the same options] EXPRESSION\n";
+enum { DEFAULT_N = 5, MAX_N = 100000, MAX_LINE_BYTES = 1 << 20 };
 
 /* A question as it was asked; NULL for what was left out. */
 struct question {
@@ -41,13 +29,6 @@ struct plan {
 	int64_t from_ms;
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* err->field is "time_zone" for a zone that is not known. */
 static enum ax_status understand(struct ax_zones *zones, const struct question *q, struct plan *ret, struct ax_err *err)
 {
@@ -55,12 +36,12 @@ static enum ax_status understand(struct ax_zones *zones, const struct question *
 	if (q->dialect != NULL && !ax_dialect_parse(q->dialect, &dialect))
 		return ax_fail(err, AX_INVALID, "dialect", "There is no such dialect; write unix, quartz or spring.");
 	if (q->from == NULL)
-		ret->from_ms = now_ms();
+		ret->from_ms = ax_ctl_now_ms();
 	else if (!ax_rfc3339_parse(q->from, strlen(q->from), &ret->from_ms))
 		return ax_fail(err, AX_INVALID, "from",
 			"The start is not an instant; write one like 2026-11-29T21:00:00Z or with +01:00.");
-	if (q->n < 1 || q->n > max_n)
-		return ax_fail(err, AX_INVALID, "n", "The number of fires goes from 1 to %d.", max_n);
+	if (q->n < 1 || q->n > MAX_N)
+		return ax_fail(err, AX_INVALID, "n", "The number of fires goes from 1 to %d.", MAX_N);
 	ret->tz = ax_zones_find(zones, q->tz != NULL ? q->tz : "UTC");
 	if (ret->tz == NULL)
 		return ax_fail(err, AX_INVALID, "time_zone",
@@ -70,7 +51,7 @@ static enum ax_status understand(struct ax_zones *zones, const struct question *
 
 /* --- one expression ------------------------------------------------------------------------------------------ */
 
-static int print_next(const struct plan *plan, int64_t n)
+static void print_next(const struct plan *plan, int64_t n)
 {
 	int64_t ms = plan->from_ms;
 	for (int64_t i = 0; i < n; i++) {
@@ -83,60 +64,77 @@ static int print_next(const struct plan *plan, int64_t n)
 		ax_rfc3339_format(ms, text);
 		puts(text);
 	}
-	return 0;
 }
 
-static void print_line(struct ax_buf *text)
+static json_t *take_text(struct ax_buf *text)
 {
-	fwrite(text->data, 1, text->len, stdout);
-	putchar('\n');
+	json_t *string = json_stringn(text->len > 0 ? text->data : "", text->len);
 	ax_buf_clear(text);
+	return string;
 }
 
-static void print_fire(const struct ax_fire *fire, struct ax_buf *text)
+static json_t *fire_of(const struct ax_fire *fire, struct ax_buf *text)
 {
-	char utc[AX_RFC3339_SIZE], local[AX_RFC3339_SIZE];
-	ax_rfc3339_format(fire->ms, utc);
+	char local[AX_RFC3339_SIZE];
 	ax_rfc3339_format_offset(fire->ms, fire->offset_s, local);
-	if (fire->fires)
-		ax_buf_printf(text, "%s  %s %s", utc, local, fire->abbr);
-	if (fire->fires && fire->note != AX_NOTE_NONE)
-		ax_buf_adds(text, "  ");
 	ax_fire_note_text(fire, text);
-	print_line(text);
+	json_t *note = text->len > 0 ? json_pack("{s:o}", "text", take_text(text)) : json_null();
+	return json_pack("{s:I, s:b, s:s, s:s, s:o}", "time", (json_int_t)fire->ms, "fires", fire->fires, "local",
+		local, "abbreviation", fire->abbr, "note", note);
 }
 
-static int print_explanation(const struct plan *plan, int64_t n)
+/* As the API's preview has it. */
+static json_t *explanation_of(const struct plan *plan, int64_t n)
 {
 	struct ax_buf text;
+	json_t *warnings = json_array(), *fires = json_array();
 	ax_buf_init(&text, 1 << 16);
-	ax_buf_adds(&text, "Runs ");
-	ax_schedule_describe(&plan->schedule, &text);
-	ax_buf_printf(&text, " (%s)", ax_tz_name(plan->tz));
-	print_line(&text);
-	unsigned warnings = ax_schedule_warnings(&plan->schedule);
-	for (unsigned bit = 1; bit <= warnings; bit <<= 1) {
-		if (!(warnings & bit))
+	unsigned all = ax_schedule_warnings(&plan->schedule);
+	for (unsigned bit = 1; bit <= all; bit <<= 1) {
+		if (!(all & bit))
 			continue;
-		ax_buf_adds(&text, "Note: ");
 		ax_schedule_warning_text(&plan->schedule, (enum ax_schedule_warning)bit, &text);
-		print_line(&text);
+		json_array_append_new(warnings, json_pack("{s:o}", "text", take_text(&text)));
 	}
 	const struct ax_rule rule = { .schedule = plan->schedule, .tz = plan->tz, .anchor_ms = plan->from_ms };
 	int64_t after_ms = plan->from_ms;
-	for (int64_t fires = 0; fires < n;) {
+	while (n > 0) {
 		struct ax_fire items[64];
 		size_t got = ax_schedule_preview(&rule, after_ms, INT64_MAX, items, AX_COUNT(items));
 		if (got == 0)
 			break;
-		for (size_t i = 0; i < got && fires < n; i++) {
-			print_fire(&items[i], &text);
-			fires += items[i].fires;
+		for (size_t i = 0; i < got && n > 0; i++) {
+			json_array_append_new(fires, fire_of(&items[i], &text));
+			n -= items[i].fires;
 			after_ms = items[i].ms;
 		}
 	}
+	ax_schedule_describe(&plan->schedule, &text);
+	json_t *words = take_text(&text);
 	ax_buf_done(&text);
-	return 0;
+	return json_pack("{s:o, s:s, s:o, s:o}", "words", words, "time_zone", ax_tz_name(plan->tz), "warnings",
+		warnings, "fires", fires);
+}
+
+static void print_explanation(struct ax_arena *arena, const json_t *explanation)
+{
+	size_t i;
+	const json_t *warning, *fire;
+	printf("Runs %s (%s)\n", ax_json_text(arena, explanation, "words"),
+		ax_json_text(arena, explanation, "time_zone"));
+	json_array_foreach(json_object_get(explanation, "warnings"), i, warning)
+		printf("Note: %s\n", ax_json_text(arena, warning, "text"));
+	json_array_foreach(json_object_get(explanation, "fires"), i, fire)
+	{
+		char utc[AX_RFC3339_SIZE];
+		bool fires = ax_json_true(fire, "fires");
+		const char *note = ax_json_text(arena, json_object_get(fire, "note"), "text");
+		ax_rfc3339_format(ax_json_int(fire, "time"), utc);
+		if (fires)
+			printf("%s  %s %s", utc, ax_json_text(arena, fire, "local"),
+				ax_json_text(arena, fire, "abbreviation"));
+		printf("%s%s\n", fires && *note != '\0' ? "  " : "", note);
+	}
 }
 
 /* --- batch --------------------------------------------------------------------------------------------------- */
@@ -178,7 +176,7 @@ static bool read_question(const json_t *line, struct question *ret)
 		return false;
 	ret->expr = json_string_value(expr);
 	ret->expr_len = json_string_length(expr);
-	ret->n = json_is_integer(n) ? json_integer_value(n) : default_n;
+	ret->n = json_is_integer(n) ? json_integer_value(n) : DEFAULT_N;
 	return optional_string(line, "dialect", &ret->dialect) && optional_string(line, "tz", &ret->tz) &&
 		optional_string(line, "from", &ret->from);
 }
@@ -190,8 +188,8 @@ static void answer_line(struct ax_zones *zones, const char *text, size_t len)
 	struct ax_err err;
 	json_error_t fault;
 	json_t *line =
-		len > max_line_bytes ? NULL : json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &fault);
-	if (len > max_line_bytes)
+		len > MAX_LINE_BYTES ? NULL : json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &fault);
+	if (len > MAX_LINE_BYTES)
 		answer_error("syntax", "The line is longer than 1 MiB.");
 	else if (line == NULL)
 		answer_error("syntax", fault.text);
@@ -219,87 +217,82 @@ static int batch(struct ax_zones *zones)
 	while ((len = getline(&text, &cap, stdin)) > 0 && !ferror(stdout))
 		answer_line(zones, text, (size_t)len);
 	free(text);
-	return ferror(stdin) ? exit_output : 0;
+	return ferror(stdin) ? AX_EXIT_NO : AX_EXIT_OK;
 }
 
-/* --- arguments ----------------------------------------------------------------------------------------------- */
+/* --- commands ------------------------------------------------------------------------------------------------ */
 
-static int usage_error(const char *what)
-{
-	fprintf(stderr, "axctl: %s\n%s", what, usage);
-	return exit_usage;
-}
-
-static bool read_options(int argc, char **argv, struct question *q, bool *ret_batch)
-{
-	static const struct option options[] = {
-		{ "dialect", required_argument, NULL, 'd' },
-		{ "tz", required_argument, NULL, 'z' },
-		{ "from", required_argument, NULL, 'f' },
-		{ "batch", no_argument, NULL, 'b' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int c;
-	optind = 0; /* anew: the caller has used getopt too */
-	while ((c = getopt_long(argc, argv, "n:", options, NULL)) != -1) {
-		if (c == 'd')
-			q->dialect = optarg;
-		else if (c == 'z')
-			q->tz = optarg;
-		else if (c == 'f')
-			q->from = optarg;
-		else if (c == 'b')
-			*ret_batch = true;
-		else if (c != 'n' || !ax_parse_i64(optarg, strlen(optarg), 1, max_n, &q->n))
-			return false;
+#define QUESTION_OPTS                                                                                                  \
+	{ "dialect", NULL, "D", "unix, quartz or spring; else what the expression looks like" },                       \
+		{ "tz", "time-zone", "ZONE", "as Europe/Berlin (UTC)" },                                               \
+		{ "from", NULL, "TIME", "after this instant, RFC 3339 (now)" },                                        \
+	{                                                                                                              \
+		"n", "count", "N", "how many fires, 1 to 100000 (5)"                                                   \
 	}
-	return true;
-}
 
-static int run_one(struct ax_zones *zones, const struct question *q, bool explain)
+static const struct ax_opt next_opts[] = {
+	QUESTION_OPTS,
+	{ "batch", NULL, NULL, "read lines of {\"expr\",\"tz\",\"from\",\"n\",\"dialect\"}, answer each with a line" },
+	{ 0 },
+};
+static const struct ax_opt explain_opts[] = { QUESTION_OPTS, { 0 } };
+
+/* Asks as the options and the operand say. */
+static int ask(struct ax_ctl *ctl, struct ax_zones *zones, struct question *q, struct plan *ret)
 {
-	struct plan plan;
 	struct ax_err err;
-	if (understand(zones, q, &plan, &err) != AX_OK) {
-		fprintf(stderr, "axctl: %s: %s\n", err.field, err.msg);
-		return exit_usage;
-	}
-	return explain ? print_explanation(&plan, q->n) : print_next(&plan, q->n);
-}
-
-static bool is_help(const char *word)
-{
-	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
-}
-
-int ax_cmd_cron(int argc, char **argv)
-{
-	struct question q = { .n = default_n };
-	bool is_batch = false;
-	const char *verb = argc > 1 ? argv[1] : "";
-	bool explain = strcmp(verb, "explain") == 0;
-	if (is_help(verb) || (argc > 2 && is_help(argv[2]))) {
-		fputs(usage, stdout);
-		return 0;
-	}
-	if (!explain && strcmp(verb, "next") != 0)
-		return usage_error("write cron next or cron explain");
-	if (!read_options(argc - 1, argv + 1, &q, &is_batch))
-		return usage_error("an option or its value cannot be read");
-	int left = argc - 1 - optind;
-	if (is_batch ? left != 0 || explain : left != 1)
-		return usage_error(is_batch ? "--batch goes with next and reads its expressions from standard input"
-					    : "write one expression, in quotes");
-	struct ax_zones *zones = ax_zoneinfo_open(NULL);
-	if (!is_batch) {
-		q.expr = argv[1 + optind];
-		q.expr_len = strlen(q.expr);
-	}
-	int code = is_batch ? batch(zones) : run_one(zones, &q, explain);
-	ax_zoneinfo_close(zones);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		fprintf(stderr, "axctl: the output could not be written\n");
-		return exit_output;
-	}
+	if (ctl->args.n_operands != 1)
+		return ax_ctl_fail(AX_EXIT_USAGE, "", "write one expression, in quotes");
+	*q = (struct question){
+		.expr = ctl->args.operands[0],
+		.expr_len = strlen(ctl->args.operands[0]),
+		.dialect = ax_args_get(&ctl->args, "dialect"),
+		.tz = ax_args_get(&ctl->args, "tz"),
+		.from = ax_args_get(&ctl->args, "from"),
+		.n = DEFAULT_N,
+	};
+	int code = ax_ctl_opt_i64(ctl, "n", 1, MAX_N, &q->n);
+	if (code == AX_EXIT_OK && understand(zones, q, ret, &err) != AX_OK)
+		code = ax_ctl_fail(AX_EXIT_USAGE, err.field, "%s", err.msg);
 	return code;
 }
+
+static int next(struct ax_ctl *ctl)
+{
+	bool is_batch = ax_args_has(&ctl->args, "batch");
+	struct question q;
+	struct plan plan;
+	if (is_batch && ctl->args.n_operands > 0)
+		return ax_ctl_fail(AX_EXIT_USAGE, "--batch", "reads its expressions from standard input");
+	struct ax_zones *zones = ax_zoneinfo_open(NULL);
+	int code = is_batch ? batch(zones) : ask(ctl, zones, &q, &plan);
+	if (!is_batch && code == AX_EXIT_OK && ctl->json)
+		answer_next(&plan, q.n);
+	else if (!is_batch && code == AX_EXIT_OK)
+		print_next(&plan, q.n);
+	ax_zoneinfo_close(zones);
+	return code;
+}
+
+static int explain(struct ax_ctl *ctl)
+{
+	struct question q;
+	struct plan plan;
+	struct ax_zones *zones = ax_zoneinfo_open(NULL);
+	int code = ask(ctl, zones, &q, &plan);
+	json_t *explanation = code == AX_EXIT_OK ? explanation_of(&plan, q.n) : NULL;
+	if (code == AX_EXIT_OK && ctl->json)
+		ax_print_json(stdout, explanation);
+	else if (code == AX_EXIT_OK)
+		print_explanation(&ctl->arena, explanation);
+	json_decref(explanation);
+	ax_zoneinfo_close(zones);
+	return code;
+}
+
+const struct ax_verb ax_cron_verbs[] = {
+	{ "next", "EXPR", 0, 1, "its next fires", next_opts, next, true },
+	{ "explain", "EXPR", 0, 1, "it in words, and its next fires with what clock changes do to them", explain_opts,
+		explain, true },
+	{ 0 },
+};

@@ -12,27 +12,15 @@ static const struct ax_opt send_opts[] = {
 	{ 0 },
 };
 
-static void print_tasks(struct ax_ctl *ctl, const json_t *event)
-{
-	static const char *const heads[] = { ">TASK", "NAME", "OUTCOME", ">RUN", NULL };
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *row;
-	json_array_foreach(json_object_get(event, "tasks"), i, row)
-	{
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "task_id"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "task_name"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "outcome"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, row, "gid"));
-	}
-	if (table.n_cells > 0)
-		ax_table_print(&table, stdout);
-	ax_table_done(&table);
-}
-
 static void report(struct ax_ctl *ctl, const json_t *event)
 {
+	static const struct ax_column columns[] = {
+		{ ">TASK", "task_id", NULL },
+		{ "NAME", "task_name", NULL },
+		{ "OUTCOME", "outcome", NULL },
+		{ ">RUN", "gid", NULL },
+		{ 0 },
+	};
 	if (ctl->json) {
 		ax_print_json(stdout, event);
 		return;
@@ -41,7 +29,9 @@ static void report(struct ax_ctl *ctl, const json_t *event)
 	for (size_t i = 0; i < AX_COUNT(shown); i++)
 		ax_print_field(stdout, shown[i], ax_json_text(&ctl->arena, event, shown[i]));
 	ax_print_field(stdout, "time", ax_json_time(&ctl->arena, event, "time"));
-	print_tasks(ctl, event);
+	const json_t *tasks = json_object_get(event, "tasks");
+	if (json_array_size(tasks) > 0)
+		ax_print_table(stdout, columns, tasks);
 }
 
 static int send_event(struct ax_ctl *ctl)
@@ -88,37 +78,27 @@ static const struct ax_opt list_opts[] = {
 
 static int list(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { ">ID", "NAME", "EVENT ID", "TIME", ">RUNS", ">PASSED OVER", "BY", NULL };
+	static const struct ax_column columns[] = {
+		{ ">ID", "id", NULL },
+		{ "NAME", "name", NULL },
+		{ "EVENT ID", "event_id", NULL },
+		{ "TIME", "time", ax_json_time },
+		{ ">RUNS", "runs", NULL },
+		{ ">PASSED OVER", "passed_over", NULL },
+		{ "BY", "sent_by", NULL },
+		{ 0 },
+	};
 	int64_t limit = 50;
 	int code = ax_ctl_opt_i64(ctl, "limit", 0, 1000000, &limit);
 	if (code != AX_EXIT_OK)
 		return code;
 	struct ax_buf path;
-	json_t *answer = NULL;
 	ax_buf_init(&path, 4096);
 	ax_buf_adds(&path, "/events");
 	ax_value_query(&path, "name", ax_args_get(&ctl->args, "name"));
-	code = ax_client_list(&ctl->client, path.data, (size_t)limit, &answer);
+	code = ax_report_list(ctl, path.data, limit, columns);
 	ax_buf_done(&path);
-	if (code != AX_EXIT_OK)
-		return code;
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *event;
-	json_array_foreach(json_object_get(answer, "items"), i, event)
-	{
-		ax_table_cell(&table, ax_json_text(&ctl->arena, event, "id"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, event, "name"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, event, "event_id"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, event, "time"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, event, "runs"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, event, "passed_over"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, event, "sent_by"));
-	}
-	ax_report_list(ctl, answer, &table);
-	json_decref(answer);
-	return AX_EXIT_OK;
+	return code;
 }
 
 const struct ax_verb ax_event_verbs[] = {

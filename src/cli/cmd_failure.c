@@ -48,52 +48,43 @@ static int list_path(struct ax_ctl *ctl, struct ax_buf *path)
 	return code;
 }
 
-static json_int_t newest_hour(const json_t *group)
+static const char *state_of(struct ax_arena *arena, const json_t *group, const char *field)
 {
-	const json_t *hours = json_object_get(json_object_get(group, "trend"), "hours");
-	size_t n = json_array_size(hours);
-	return n == 0 ? 0 : json_integer_value(json_array_get(hours, n - 1));
+	return ax_sprintf(
+		arena, "%s%s", ax_json_text(arena, group, field), ax_json_true(group, "growing") ? ", growing" : "");
 }
 
-static void add_row(struct ax_arena *arena, struct ax_table *table, const json_t *group)
+static const char *newest_of(struct ax_arena *arena, const json_t *trend, const char *field)
 {
-	ax_table_cell(table, ax_json_text(arena, group, "id"));
-	ax_table_cell(table, ax_json_text(arena, group, "group_key"));
-	ax_table_cell(table, ax_json_text(arena, group, "executor_key"));
-	ax_table_cell(table,
-		ax_sprintf(arena, "%s%s", ax_json_text(arena, group, "state"),
-			ax_json_true(group, "growing") ? ", growing" : ""));
-	ax_table_cell(table, ax_json_text(arena, group, "count"));
-	ax_table_cell(table, ax_sprintf(arena, "%lld", (long long)newest_hour(group)));
-	ax_table_cell(table, ax_json_time(arena, group, "last_seen_time"));
-	ax_table_cell(table, ax_json_text(arena, group, "assignee"));
-	ax_table_cell(table, ax_json_text(arena, group, "title"));
+	const json_t *hours = json_object_get(trend, field);
+	size_t n = json_array_size(hours);
+	return ax_sprintf(arena, "%" JSON_INTEGER_FORMAT, n > 0 ? json_integer_value(json_array_get(hours, n - 1)) : 0);
 }
 
 static int list(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { ">ID", "GROUP", "EXECUTOR", "STATE", ">COUNT", ">THIS HOUR", "LAST SEEN",
-		"ASSIGNEE", "TITLE", NULL };
+	static const struct ax_column columns[] = {
+		{ ">ID", "id", NULL },
+		{ "GROUP", "group_key", NULL },
+		{ "EXECUTOR", "executor_key", NULL },
+		{ "STATE", "state", state_of },
+		{ ">COUNT", "count", NULL },
+		{ ">THIS HOUR", "trend.hours", newest_of },
+		{ "LAST SEEN", "last_seen_time", ax_json_time },
+		{ "ASSIGNEE", "assignee", NULL },
+		{ "TITLE", "title", NULL },
+		{ 0 },
+	};
 	int64_t limit = 50;
 	int code = ax_ctl_opt_i64(ctl, "limit", 0, 1000000, &limit);
 	if (code != AX_EXIT_OK)
 		return code;
 	struct ax_buf path;
 	ax_buf_init(&path, 65536);
-	json_t *answer = NULL;
 	code = list_path(ctl, &path);
 	if (code == AX_EXIT_OK)
-		code = ax_client_list(&ctl->client, path.data, (size_t)limit, &answer);
+		code = ax_report_list(ctl, path.data, limit, columns);
 	ax_buf_done(&path);
-	if (code == AX_EXIT_OK) {
-		struct ax_table table;
-		ax_table_init(&table, heads);
-		size_t i;
-		const json_t *group;
-		json_array_foreach(json_object_get(answer, "items"), i, group) add_row(&ctl->arena, &table, group);
-		ax_report_list(ctl, answer, &table);
-	}
-	json_decref(answer);
 	return code;
 }
 
@@ -135,36 +126,26 @@ static void print_trend(const json_t *group)
 	puts("");
 }
 
-static void print_places(
-	struct ax_ctl *ctl, const char *title, const json_t *places, const char *const *heads, const char *const *keys)
+static void print_spread(const json_t *group)
 {
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *place;
-	json_array_foreach(places, i, place)
-	{
-		for (const char *const *key = keys; *key != NULL; key++)
-			ax_table_cell(&table, ax_json_text(&ctl->arena, place, *key));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, place, "first_seen_time"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, place, "last_seen_time"));
-	}
-	if (table.n_cells > 0) {
-		printf("\n%s\n", title);
-		ax_table_print(&table, stdout);
-	}
-	ax_table_done(&table);
-}
-
-static void print_spread(struct ax_ctl *ctl, const json_t *group)
-{
-	static const char *const worker_heads[] = { "WORKER", ">COUNT", "FIRST SEEN", "LAST SEEN", NULL };
-	static const char *const worker_keys[] = { "worker", "count", NULL };
-	static const char *const version_heads[] = { "TASK", ">VERSION", ">COUNT", "FIRST SEEN", "LAST SEEN", NULL };
-	static const char *const version_keys[] = { "task_name", "version", "count", NULL };
+	static const struct ax_column by_worker[] = {
+		{ "WORKER", "worker", NULL },
+		{ ">COUNT", "count", NULL },
+		{ "FIRST SEEN", "first_seen_time", ax_json_time },
+		{ "LAST SEEN", "last_seen_time", ax_json_time },
+		{ 0 },
+	};
+	static const struct ax_column by_version[] = {
+		{ "TASK", "task_name", NULL },
+		{ ">VERSION", "version", NULL },
+		{ ">COUNT", "count", NULL },
+		{ "FIRST SEEN", "first_seen_time", ax_json_time },
+		{ "LAST SEEN", "last_seen_time", ax_json_time },
+		{ 0 },
+	};
 	const json_t *spread = json_object_get(group, "spread");
-	print_places(ctl, "by worker", json_object_get(spread, "workers"), worker_heads, worker_keys);
-	print_places(ctl, "by task and version", json_object_get(spread, "versions"), version_heads, version_keys);
+	ax_report_rows("by worker", json_object_get(spread, "workers"), by_worker);
+	ax_report_rows("by task and version", json_object_get(spread, "versions"), by_version);
 	if (ax_json_true(spread, "truncated"))
 		puts("… and more places");
 }
@@ -205,7 +186,7 @@ static int show(struct ax_ctl *ctl)
 		report_group(ctl, group);
 		print_hints(ctl, group);
 		print_trend(group);
-		print_spread(ctl, group);
+		print_spread(group);
 		size_t i;
 		const json_t *other;
 		json_array_foreach(json_object_get(group, "also_in"), i, other)

@@ -34,23 +34,17 @@ static const char *path_of(struct ax_ctl *ctl)
 
 static int list(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { "GROUP", "TITLE", ">QUOTA", ">POOL", ">RUNNING", ">WAITING", "PAUSED",
-		NULL };
-	static const char *const keys[] = { "group_key", "title", "dispatch_quota", "pool_size", "running", "waiting",
-		"paused" };
-	json_t *answer = NULL;
-	int code = ax_client_list(&ctl->client, "/groups", 0, &answer);
-	if (code != AX_EXIT_OK)
-		return code;
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *group;
-	json_array_foreach(json_object_get(answer, "items"), i, group) for (size_t k = 0; k < AX_COUNT(keys); k++)
-		ax_table_cell(&table, ax_json_text(&ctl->arena, group, keys[k]));
-	ax_report_list(ctl, answer, &table);
-	json_decref(answer);
-	return AX_EXIT_OK;
+	static const struct ax_column columns[] = {
+		{ "GROUP", "group_key", NULL },
+		{ "TITLE", "title", NULL },
+		{ ">QUOTA", "dispatch_quota", NULL },
+		{ ">POOL", "pool_size", NULL },
+		{ ">RUNNING", "running", NULL },
+		{ ">WAITING", "waiting", NULL },
+		{ "PAUSED", "paused", NULL },
+		{ 0 },
+	};
+	return ax_report_list(ctl, "/groups", 0, columns);
 }
 
 static int show(struct ax_ctl *ctl)

@@ -36,6 +36,7 @@ static const struct ax_opt import_opts[] = {
 struct import {
 	struct ax_ctl *ctl;
 	const char *group, *zone, *worker_user;
+	const char *mail; /* MAILTO of the line before; NULL: none */
 	bool system;
 	struct ax_zones *zones;
 	struct ax_crontab crontab;
@@ -145,6 +146,24 @@ static void warn_of(struct import *import, const struct ax_crontab_entry *entry)
 			"RANDOM_DELAY: cronie would start it up to so many minutes later, AX starts it on the minute");
 }
 
+/* What becomes of mail, told where it changes. */
+static void warn_of_mail(struct import *import, const struct ax_crontab_entry *entry)
+{
+	const char *mail = ax_crontab_env_get(entry, "MAILTO"), *before = import->mail;
+	import->mail = mail;
+	if (mail == NULL || (before != NULL && strcmp(mail, before) == 0))
+		return;
+	if (*mail != '\0')
+		warn(import, entry->line,
+			ax_sprintf(&import->ctl->arena,
+				"MAILTO=%s: crond mails the output there, AX keeps it with the run and mails none; "
+				"the address becomes the task's owner",
+				mail));
+	else
+		warn(import, entry->line,
+			"MAILTO=\"\": crond throws the output away, AX keeps it with the run; the task's notes say so");
+}
+
 static void take_entry(struct import *import, const struct ax_crontab_entry *entry)
 {
 	struct ax_arena *arena = &import->ctl->arena;
@@ -170,6 +189,7 @@ static void take_entry(struct import *import, const struct ax_crontab_entry *ent
 	import->items[import->n] = (struct ax_inventory_item){ entry, name, zone, tz };
 	import->tasks[import->n++] = task;
 	warn_of(import, entry);
+	warn_of_mail(import, entry);
 }
 
 static int read_crontab(struct import *import)

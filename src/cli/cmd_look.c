@@ -52,10 +52,16 @@ static const struct ax_opt changes_opts[] = {
 
 static int changes(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { "TIME", "WHO", "FROM", "ACTION", "OBJECT", "REASON", NULL };
-	static const char *const cells[] = { "actor", "address", "action", "object", "reason" };
+	static const struct ax_column columns[] = {
+		{ "TIME", "time", ax_json_time },
+		{ "WHO", "actor", NULL },
+		{ "FROM", "address", NULL },
+		{ "ACTION", "action", NULL },
+		{ "OBJECT", "object", NULL },
+		{ "REASON", "reason", NULL },
+		{ 0 },
+	};
 	int64_t limit = 50;
-	json_t *answer = NULL;
 	struct ax_buf path;
 	int code = ax_ctl_opt_i64(ctl, "limit", 0, INT64_MAX, &limit);
 	if (code != AX_EXIT_OK)
@@ -64,23 +70,9 @@ static int changes(struct ax_ctl *ctl)
 	ax_buf_adds(&path, "/audit/log");
 	ax_value_query(&path, "object", ax_args_get(&ctl->args, "object"));
 	ax_value_query(&path, "actor", ax_args_get(&ctl->args, "actor"));
-	code = ax_client_list(&ctl->client, path.data, (size_t)limit, &answer);
+	code = ax_report_list(ctl, path.data, limit, columns);
 	ax_buf_done(&path);
-	if (code != AX_EXIT_OK)
-		return code;
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *change;
-	json_array_foreach(json_object_get(answer, "items"), i, change)
-	{
-		ax_table_cell(&table, ax_json_time(&ctl->arena, change, "time"));
-		for (size_t k = 0; k < AX_COUNT(cells); k++)
-			ax_table_cell(&table, ax_json_text(&ctl->arena, change, cells[k]));
-	}
-	ax_report_list(ctl, answer, &table);
-	json_decref(answer);
-	return AX_EXIT_OK;
+	return code;
 }
 
 const struct ax_verb ax_changes_verbs[] = {

@@ -63,19 +63,19 @@ static int list_path(struct ax_ctl *ctl, struct ax_buf *path)
 }
 
 /* "exit 3", "lost": why a run stands where it does, in a word. */
-static const char *why(struct ax_arena *arena, const json_t *run)
+static const char *why_of(struct ax_arena *arena, const json_t *run, const char *field)
 {
-	const char *reason = ax_json_text(arena, run, "reason"), *code = ax_json_text(arena, run, "result_code");
+	const char *reason = ax_json_text(arena, run, field), *code = ax_json_text(arena, run, "result_code");
 	if (*reason == '\0')
 		return ax_json_text(arena, run, "waiting_for");
 	return *code != '\0' ? ax_sprintf(arena, "%s %s", reason, code) : reason;
 }
 
 /* "manual", "manual 3/8" for a shard. */
-static const char *kind_of(struct ax_arena *arena, const json_t *run)
+static const char *kind_of(struct ax_arena *arena, const json_t *run, const char *field)
 {
 	const json_t *shard = json_object_get(run, "shard");
-	const char *kind = ax_json_text(arena, run, "kind");
+	const char *kind = ax_json_text(arena, run, field);
 	if (!json_is_object(shard))
 		return kind;
 	return ax_sprintf(
@@ -83,44 +83,33 @@ static const char *kind_of(struct ax_arena *arena, const json_t *run)
 }
 
 /* The worker, or how many of its shards are done. */
-static const char *where(struct ax_arena *arena, const json_t *run)
+static const char *place_of(struct ax_arena *arena, const json_t *run, const char *field)
 {
 	const json_t *shards = json_object_get(run, "shards");
 	if (!json_is_object(shards))
-		return ax_json_text(arena, run, "worker");
+		return ax_json_text(arena, run, field);
 	return ax_sprintf(
 		arena, "%s of %s done", ax_json_text(arena, shards, "done"), ax_json_text(arena, shards, "count"));
 }
 
-static void add_row(struct ax_arena *arena, struct ax_table *table, const json_t *run)
+static const char *duration_of(struct ax_arena *arena, const json_t *run, const char *field)
 {
-	int64_t ms = ax_json_int(run, "duration_ms");
-	bool timed = json_is_integer(json_object_get(run, "duration_ms"));
-	ax_table_cell(table, ax_json_text(arena, run, "gid"));
-	ax_table_cell(table,
-		ax_sprintf(
-			arena, "%s/%s", ax_json_text(arena, run, "group_key"), ax_json_text(arena, run, "task_name")));
-	ax_table_cell(table, kind_of(arena, run));
-	ax_table_cell(table, ax_json_time(arena, run, "trigger_time"));
-	ax_table_cell(table, ax_json_text(arena, run, "status"));
-	ax_table_cell(table, why(arena, run));
-	ax_table_cell(table, ax_json_text(arena, run, "attempt"));
-	ax_table_cell(table, timed ? ax_print_duration(arena, ms) : "");
-	ax_table_cell(table, where(arena, run));
+	bool timed = json_is_integer(json_object_get(run, field));
+	return timed ? ax_print_duration(arena, ax_json_int(run, field)) : "";
 }
 
-static const char *const list_heads[] = { ">GID", "TASK", "KIND", "DUE", "STATUS", "WHY", ">TRY", ">TOOK", "WORKER",
-	NULL };
-
-static void report_runs(struct ax_ctl *ctl, const json_t *answer)
-{
-	struct ax_table table;
-	ax_table_init(&table, list_heads);
-	size_t i;
-	const json_t *run;
-	json_array_foreach(json_object_get(answer, "items"), i, run) add_row(&ctl->arena, &table, run);
-	ax_report_list(ctl, answer, &table);
-}
+static const struct ax_column list_columns[] = {
+	{ ">GID", "gid", NULL },
+	{ "TASK", "task_name", ax_json_task },
+	{ "KIND", "kind", kind_of },
+	{ "DUE", "trigger_time", ax_json_time },
+	{ "STATUS", "status", NULL },
+	{ "WHY", "reason", why_of },
+	{ ">TRY", "attempt", NULL },
+	{ ">TOOK", "duration_ms", duration_of },
+	{ "WORKER", "worker", place_of },
+	{ 0 },
+};
 
 static int list(struct ax_ctl *ctl)
 {
@@ -130,14 +119,10 @@ static int list(struct ax_ctl *ctl)
 		return code;
 	struct ax_buf path;
 	ax_buf_init(&path, 65536);
-	json_t *answer = NULL;
 	code = list_path(ctl, &path);
 	if (code == AX_EXIT_OK)
-		code = ax_client_list(&ctl->client, path.data, (size_t)limit, &answer);
+		code = ax_report_list(ctl, path.data, limit, list_columns);
 	ax_buf_done(&path);
-	if (code == AX_EXIT_OK)
-		report_runs(ctl, answer);
-	json_decref(answer);
 	return code;
 }
 
@@ -153,37 +138,29 @@ static int gid_of(struct ax_ctl *ctl, const char **ret)
 	return AX_EXIT_OK;
 }
 
-static void print_attempts(struct ax_ctl *ctl, const json_t *run)
-{
-	static const char *const heads[] = { ">TRY", ">FENCE", "WORKER", "STARTED", "ENDED", "OUTCOME", ">CODE",
-		"MESSAGE", NULL };
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *item;
-	json_array_foreach(json_object_get(run, "attempts"), i, item)
-	{
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "attempt"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "fence"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "worker"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "start_time"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "end_time"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "outcome"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "code"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "message"));
-	}
-	if (table.n_cells > 0) {
-		puts("\nattempts");
-		ax_table_print(&table, stdout);
-	}
-	ax_table_done(&table);
-}
+static const struct ax_column attempt_columns[] = {
+	{ ">TRY", "attempt", NULL },
+	{ ">FENCE", "fence", NULL },
+	{ "WORKER", "worker", NULL },
+	{ "STARTED", "start_time", ax_json_time },
+	{ "ENDED", "end_time", ax_json_time },
+	{ "OUTCOME", "outcome", NULL },
+	{ ">CODE", "code", NULL },
+	{ "MESSAGE", "message", NULL },
+	{ 0 },
+};
+
+static const struct ax_column timeline_columns[] = {
+	{ "TIME", "time", ax_json_time },
+	{ "EVENT", "event", NULL },
+	{ "WHAT", "text", NULL },
+	{ 0 },
+};
 
 /* Of a run with shards those that did not succeed, or not yet. */
 static int print_shards(struct ax_ctl *ctl, const json_t *run)
 {
 	static const char others[] = "PENDING,WAITING,DISPATCHED,RUNNING,RETRYING,FAILED,TIMEOUT,CANCELLED";
-	struct ax_table table;
 	json_t *answer = NULL;
 	const char *gid = ax_json_text(&ctl->arena, run, "gid");
 	if (!json_is_object(json_object_get(run, "shards")))
@@ -192,39 +169,11 @@ static int print_shards(struct ax_ctl *ctl, const json_t *run)
 		ax_sprintf(&ctl->arena, "/runs?parent=%s&status=%s&limit=20", gid, others), NULL, &answer);
 	if (code != AX_EXIT_OK)
 		return code;
-	ax_table_init(&table, list_heads);
-	size_t i;
-	const json_t *shard;
-	json_array_foreach(json_object_get(answer, "items"), i, shard) add_row(&ctl->arena, &table, shard);
-	if (table.n_cells > 0) {
-		puts("\nshards that did not succeed, or not yet");
-		ax_table_print(&table, stdout);
-		if (json_is_string(json_object_get(answer, "next")))
-			printf("… there are more: axctl run list --parent %s\n", gid);
-	}
-	ax_table_done(&table);
+	ax_report_rows("shards that did not succeed, or not yet", json_object_get(answer, "items"), list_columns);
+	if (json_is_string(json_object_get(answer, "next")))
+		printf("… there are more: axctl run list --parent %s\n", gid);
 	json_decref(answer);
 	return AX_EXIT_OK;
-}
-
-static void print_timeline(struct ax_ctl *ctl, const json_t *run)
-{
-	static const char *const heads[] = { "TIME", "EVENT", "WHAT", NULL };
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *item;
-	json_array_foreach(json_object_get(run, "timeline"), i, item)
-	{
-		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "time"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "event"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "text"));
-	}
-	if (table.n_cells > 0) {
-		puts("\ntimeline");
-		ax_table_print(&table, stdout);
-	}
-	ax_table_done(&table);
 }
 
 static int show(struct ax_ctl *ctl)
@@ -242,9 +191,9 @@ static int show(struct ax_ctl *ctl)
 		json_object_del(plain, "timeline");
 		ax_report_object(ctl, plain);
 		json_decref(plain);
-		print_attempts(ctl, run);
+		ax_report_rows("attempts", json_object_get(run, "attempts"), attempt_columns);
 		code = print_shards(ctl, run);
-		print_timeline(ctl, run);
+		ax_report_rows("timeline", json_object_get(run, "timeline"), timeline_columns);
 	}
 	json_decref(run);
 	return code;

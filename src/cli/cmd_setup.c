@@ -8,9 +8,12 @@
 #include "cli/file.h"
 #include "cli/report.h"
 
+enum { PASSWORD_SIZE = 258, FILE_MAX = 4096 }; /* servers take 256 bytes; one more is a terminal's end of line */
+
 static const struct ax_opt setup_opts[] = {
 	{ "user", NULL, "U", "name of the administrator" },
-	{ "password-file", NULL, "F", "file with the password, \"-\" for standard input (default: ask)" },
+	{ "password-file", NULL, "F",
+		"file with the password, \"-\" for standard input (default: ask, at a terminal)" },
 	{ "out", NULL, "F", "make an admin token too, and write it to a new file only you can read" },
 	{ "expire-days", NULL, "N", "of that token, 1 to 365 (90)" },
 	{ 0 },
@@ -22,9 +25,7 @@ static int ask(const char *prompt, char *line, size_t size)
 {
 	enum { CTRL_C = 3 };
 	struct termios old, quiet;
-	if (tcgetattr(STDIN_FILENO, &old) != 0)
-		return ax_ctl_fail(
-			AX_EXIT_USAGE, "--password-file", "standard input is no terminal: give --password-file F");
+	tcgetattr(STDIN_FILENO, &old);
 	quiet = old;
 	quiet.c_lflag &= ~(tcflag_t)(ECHO | ISIG);
 	quiet.c_cc[VEOL] = CTRL_C;
@@ -36,24 +37,38 @@ static int ask(const char *prompt, char *line, size_t size)
 	line[n > 0 ? n : 0] = '\0';
 	if (n <= 0 || strchr(line, CTRL_C) != NULL)
 		return ax_ctl_fail(AX_EXIT_USAGE, "", "no password given");
+	if (strpbrk(line, "\r\n") == NULL)
+		return ax_ctl_fail(AX_EXIT_USAGE, "password", "longer than %zu bytes", size - 2);
 	line[strcspn(line, "\r\n")] = '\0';
 	return AX_EXIT_OK;
+}
+
+/* The first line of a file, "-" for standard input. */
+static int read_line(struct ax_ctl *ctl, const char *file, char *password, size_t size)
+{
+	char *text;
+	struct ax_err err;
+	if (ax_file_read(&ctl->arena, file, FILE_MAX, &text, NULL, &err) != AX_OK)
+		return ax_ctl_fail(AX_EXIT_USAGE, "--password-file", "%s", err.msg);
+	size_t len = strcspn(text, "\r\n");
+	int code = AX_EXIT_OK;
+	if (len == 0)
+		code = ax_ctl_fail(AX_EXIT_USAGE, "--password-file", "no password in the first line of %s",
+			strcmp(file, "-") == 0 ? "standard input" : file);
+	else if (len >= size)
+		code = ax_ctl_fail(AX_EXIT_USAGE, "--password-file", "the password is longer than %zu bytes", size - 1);
+	else
+		snprintf(password, size, "%.*s", (int)len, text);
+	sodium_memzero(text, strlen(text));
+	return code;
 }
 
 static int read_password(struct ax_ctl *ctl, char *password, size_t size)
 {
 	const char *file = ax_args_get(&ctl->args, "password-file");
-	char again[256];
-	struct ax_err err;
-	if (file != NULL) {
-		char *text;
-		if (ax_file_read(&ctl->arena, file, size - 1, &text, NULL, &err) != AX_OK)
-			return ax_ctl_fail(AX_EXIT_USAGE, "--password-file", "%s", err.msg);
-		text[strcspn(text, "\r\n")] = '\0';
-		snprintf(password, size, "%s", text);
-		sodium_memzero(text, strlen(text));
-		return AX_EXIT_OK;
-	}
+	char again[PASSWORD_SIZE];
+	if (file != NULL || !isatty(STDIN_FILENO))
+		return read_line(ctl, file != NULL ? file : "-", password, size);
 	int code = ask("password", password, size);
 	if (code == AX_EXIT_OK)
 		code = ask("again", again, sizeof(again));
@@ -67,7 +82,7 @@ static int setup(struct ax_ctl *ctl)
 {
 	const char *user = ax_args_get(&ctl->args, "user"), *file = ax_args_get(&ctl->args, "token-file");
 	const char *token = ax_args_get(&ctl->args, "token");
-	char password[256];
+	char password[PASSWORD_SIZE];
 	struct ax_err err;
 	if (user == NULL)
 		return ax_ctl_fail(AX_EXIT_USAGE, "--user", "name the administrator: --user U");

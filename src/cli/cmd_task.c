@@ -70,9 +70,9 @@ static const struct ax_opt list_opts[] = {
 	{ 0 },
 };
 
-static const char *schedule_of(struct ax_arena *arena, const json_t *task)
+static const char *schedule_of(struct ax_arena *arena, const json_t *task, const char *field)
 {
-	const char *expr = ax_json_text(arena, task, "cron_expr");
+	const char *expr = ax_json_text(arena, task, field);
 	const char *zone = ax_json_text(arena, task, "time_zone");
 	const char *event = ax_json_text(arena, task, "event_name");
 	if (*event != '\0')
@@ -82,15 +82,17 @@ static const char *schedule_of(struct ax_arena *arena, const json_t *task)
 	return strcmp(zone, "UTC") == 0 || *zone == '\0' ? expr : ax_sprintf(arena, "%s (%s)", expr, zone);
 }
 
-static const char *name_of(struct ax_arena *arena, const json_t *object)
-{
-	return ax_sprintf(
-		arena, "%s/%s", ax_json_text(arena, object, "group_key"), ax_json_text(arena, object, "task_name"));
-}
-
 static int list(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { ">ID", "TASK", "STATUS", "SCHEDULE", "NEXT", "LAST RUN", NULL };
+	static const struct ax_column columns[] = {
+		{ ">ID", "id", NULL },
+		{ "TASK", "task_name", ax_json_task },
+		{ "STATUS", "status", NULL },
+		{ "SCHEDULE", "cron_expr", schedule_of },
+		{ "NEXT", "next_trigger_time", ax_json_time },
+		{ "LAST RUN", "last_run.status", NULL },
+		{ 0 },
+	};
 	int64_t limit = 0;
 	int code = ax_ctl_opt_i64(ctl, "limit", 0, 1000000, &limit);
 	if (code != AX_EXIT_OK)
@@ -102,27 +104,9 @@ static int list(struct ax_ctl *ctl)
 	ax_value_query(&path, "status", ax_args_get(&ctl->args, "status"));
 	ax_value_query(&path, "task_type", ax_args_get(&ctl->args, "type"));
 	ax_value_query(&path, "q", ax_args_get(&ctl->args, "q"));
-	json_t *answer = NULL;
-	code = ax_client_list(&ctl->client, path.data, (size_t)limit, &answer);
+	code = ax_report_list(ctl, path.data, limit, columns);
 	ax_buf_done(&path);
-	if (code != AX_EXIT_OK)
-		return code;
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *task;
-	json_array_foreach(json_object_get(answer, "items"), i, task)
-	{
-		ax_table_cell(&table, ax_json_text(&ctl->arena, task, "id"));
-		ax_table_cell(&table, name_of(&ctl->arena, task));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, task, "status"));
-		ax_table_cell(&table, schedule_of(&ctl->arena, task));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, task, "next_trigger_time"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, json_object_get(task, "last_run"), "status"));
-	}
-	ax_report_list(ctl, answer, &table);
-	json_decref(answer);
-	return AX_EXIT_OK;
+	return code;
 }
 
 static int show(struct ax_ctl *ctl)
@@ -339,7 +323,7 @@ static int report_task(struct ax_ctl *ctl, const char *what, const json_t *task)
 	const char *words = ax_json_text(&ctl->arena, task, "schedule_text");
 	const char *next = ax_json_time(&ctl->arena, task, "next_trigger_time");
 	ax_print_clean(ax_sprintf(&ctl->arena, "%s %s %s%s%s%s%s", what, ax_json_text(&ctl->arena, task, "id"),
-			       name_of(&ctl->arena, task), *words != '\0' ? ": " : "", words,
+			       ax_json_task(&ctl->arena, task, "task_name"), *words != '\0' ? ": " : "", words,
 			       *next != '\0' ? ", next " : "", next),
 		&line);
 	puts(line.data);
@@ -564,10 +548,29 @@ static const struct ax_opt next_opts[] = {
 	{ 0 },
 };
 
+/* A fire that the calendar takes away is never due. */
+static const char *due_of(struct ax_arena *arena, const json_t *fire, const char *field)
+{
+	return ax_json_true(fire, "fires") ? ax_json_time(arena, fire, field) : "";
+}
+
 static int next(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { "TIME (UTC)", "LOCAL", "ZONE", "NOTE", NULL };
-	static const char *const jitter_heads[] = { "TIME (UTC)", "LOCAL", "ZONE", "DUE (UTC)", "NOTE", NULL };
+	static const struct ax_column columns[] = {
+		{ "TIME (UTC)", "time", ax_json_time },
+		{ "LOCAL", "local", NULL },
+		{ "ZONE", "abbreviation", NULL },
+		{ "NOTE", "note.text", NULL },
+		{ 0 },
+	};
+	static const struct ax_column jitter_columns[] = {
+		{ "TIME (UTC)", "time", ax_json_time },
+		{ "LOCAL", "local", NULL },
+		{ "ZONE", "abbreviation", NULL },
+		{ "DUE (UTC)", "due_time", due_of },
+		{ "NOTE", "note.text", NULL },
+		{ 0 },
+	};
 	int64_t n = 10, from_ms = -1;
 	int code = ax_ctl_opt_i64(ctl, "n", 1, 1000, &n);
 	if (code == AX_EXIT_OK)
@@ -582,29 +585,14 @@ static int next(struct ax_ctl *ctl)
 	if (code == AX_EXIT_OK && ctl->json) {
 		ax_print_json(stdout, answer);
 	} else if (code == AX_EXIT_OK) {
-		struct ax_table table;
 		bool jitter = ax_json_int(answer, "jitter_ms") > 0;
-		ax_table_init(&table, jitter ? jitter_heads : heads);
 		ax_print_field(stdout, "schedule", ax_json_text(&ctl->arena, answer, "words"));
 		ax_print_field(stdout, "calendar", ax_json_text(&ctl->arena, answer, "calendar"));
 		if (jitter)
 			ax_print_field(
 				stdout, "jitter", ax_print_duration(&ctl->arena, ax_json_int(answer, "jitter_ms")));
 		ax_report_warnings(ctl, answer);
-		size_t i;
-		const json_t *fire;
-		json_array_foreach(json_object_get(answer, "fires"), i, fire)
-		{
-			ax_table_cell(&table, ax_json_time(&ctl->arena, fire, "time"));
-			ax_table_cell(&table, ax_json_text(&ctl->arena, fire, "local"));
-			ax_table_cell(&table, ax_json_text(&ctl->arena, fire, "abbreviation"));
-			if (jitter)
-				ax_table_cell(&table,
-					ax_json_true(fire, "fires") ? ax_json_time(&ctl->arena, fire, "due_time") : "");
-			ax_table_cell(&table, ax_json_text(&ctl->arena, json_object_get(fire, "note"), "text"));
-		}
-		ax_table_print(&table, stdout);
-		ax_table_done(&table);
+		ax_print_table(stdout, jitter ? jitter_columns : columns, json_object_get(answer, "fires"));
 	}
 	json_decref(answer);
 	json_decref(task);
@@ -613,32 +601,22 @@ static int next(struct ax_ctl *ctl)
 
 static int versions(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { ">VERSION", "TIME", "AUTHOR", "SCHEDULE", "EXECUTOR", NULL };
-	json_t *task = NULL, *answer = NULL;
+	static const struct ax_column columns[] = {
+		{ ">VERSION", "version", NULL },
+		{ "TIME", "time", ax_json_time },
+		{ "AUTHOR", "author", NULL },
+		{ "SCHEDULE", "definition.cron_expr", schedule_of },
+		{ "EXECUTOR", "definition.executor_key", NULL },
+		{ 0 },
+	};
+	json_t *task = NULL;
 	int code = ax_ctl_task(ctl, ctl->args.operands[0], &task);
-	if (code != AX_EXIT_OK)
-		return code;
-	code = ax_client_list(&ctl->client,
-		ax_sprintf(&ctl->arena, "/tasks/%s/versions", ax_json_text(&ctl->arena, task, "id")), 0, &answer);
+	if (code == AX_EXIT_OK)
+		code = ax_report_list(ctl,
+			ax_sprintf(&ctl->arena, "/tasks/%s/versions", ax_json_text(&ctl->arena, task, "id")), 0,
+			columns);
 	json_decref(task);
-	if (code != AX_EXIT_OK)
-		return code;
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *item;
-	json_array_foreach(json_object_get(answer, "items"), i, item)
-	{
-		const json_t *definition = json_object_get(item, "definition");
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "version"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "time"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "author"));
-		ax_table_cell(&table, schedule_of(&ctl->arena, definition));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, definition, "executor_key"));
-	}
-	ax_report_list(ctl, answer, &table);
-	json_decref(answer);
-	return AX_EXIT_OK;
+	return code;
 }
 
 /* ---- graph ---- */
@@ -650,7 +628,7 @@ static const char *name_by_id(struct ax_ctl *ctl, const json_t *tasks, const cha
 	json_array_foreach(tasks, i, task)
 	{
 		if (strcmp(ax_json_text(&ctl->arena, task, "id"), id) == 0)
-			return name_of(&ctl->arena, task);
+			return ax_json_task(&ctl->arena, task, "task_name");
 	}
 	return id;
 }
@@ -670,44 +648,43 @@ static const char *names_before(struct ax_ctl *ctl, const json_t *graph, const c
 	return names;
 }
 
-static void add_node(struct ax_ctl *ctl, struct ax_table *table, const json_t *graph, const json_t *task)
+/* From the first task of the chain to the last, each with what stands before it. */
+static void print_graph(struct ax_ctl *ctl, const json_t *graph)
 {
-	const char *before = names_before(ctl, graph, ax_json_text(&ctl->arena, task, "id"));
-	bool joins = strcmp(ax_json_text(&ctl->arena, task, "join"), "all") == 0;
-	ax_table_cell(table, ax_json_text(&ctl->arena, task, "distance"));
-	ax_table_cell(table, name_of(&ctl->arena, task));
-	ax_table_cell(table, ax_json_text(&ctl->arena, task, "status"));
-	ax_table_cell(table, ax_json_text(&ctl->arena, json_object_get(task, "last_run"), "status"));
-	ax_table_cell(table, joins ? ax_sprintf(&ctl->arena, "all of %s", before) : before);
+	static const struct ax_column columns[] = {
+		{ ">STEP", "distance", NULL },
+		{ "TASK", "task_name", ax_json_task },
+		{ "STATUS", "status", NULL },
+		{ "LAST RUN", "last_run.status", NULL },
+		{ "AFTER", "after", NULL },
+		{ 0 },
+	};
+	json_t *rows = json_array(), *node;
+	size_t i;
+	json_array_foreach(json_object_get(graph, "tasks"), i, node)
+	{
+		const char *before = names_before(ctl, graph, ax_json_text(&ctl->arena, node, "id"));
+		bool joins = strcmp(ax_json_text(&ctl->arena, node, "join"), "all") == 0;
+		size_t at = json_array_size(rows);
+		while (at > 0 && ax_json_int(json_array_get(rows, at - 1), "distance") > ax_json_int(node, "distance"))
+			at--;
+		json_object_set_new(node, "after", json_sprintf("%s%s", joins ? "all of " : "", before));
+		json_array_insert(rows, at, node);
+	}
+	ax_print_table(stdout, columns, rows);
+	json_decref(rows);
+	if (ax_json_true(graph, "truncated"))
+		puts("… there are more");
 }
 
-/* From the first task of the chain to the last. */
 static int graph(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { ">STEP", "TASK", "STATUS", "LAST RUN", "AFTER", NULL };
 	json_t *task = NULL, *answer = NULL;
 	int code = act(ctl, "GET", "/graph", NULL, &task, &answer);
-	if (code == AX_EXIT_OK && ctl->json) {
+	if (code == AX_EXIT_OK && ctl->json)
 		ax_print_json(stdout, answer);
-	} else if (code == AX_EXIT_OK) {
-		const json_t *tasks = json_object_get(answer, "tasks"), *node;
-		int64_t first = 0, last = 0;
-		size_t i;
-		struct ax_table table;
-		json_array_foreach(tasks, i, node)
-		{
-			first = AX_MIN(first, ax_json_int(node, "distance"));
-			last = AX_MAX(last, ax_json_int(node, "distance"));
-		}
-		ax_table_init(&table, heads);
-		for (int64_t distance = first; distance <= last; distance++)
-			json_array_foreach(tasks, i, node) if (ax_json_int(node, "distance") == distance)
-				add_node(ctl, &table, answer, node);
-		ax_table_print(&table, stdout);
-		ax_table_done(&table);
-		if (ax_json_true(answer, "truncated"))
-			puts("… there are more");
-	}
+	else if (code == AX_EXIT_OK)
+		print_graph(ctl, answer);
 	json_decref(task);
 	json_decref(answer);
 	return code;

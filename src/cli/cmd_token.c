@@ -9,27 +9,16 @@
 
 static int list(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { ">ID", "NAME", "ROLE", "WORKER GROUPS", "EXPIRES", "LAST USED", NULL };
-	json_t *answer = NULL;
-	int code = ax_client_list(&ctl->client, "/tokens", 0, &answer);
-	if (code != AX_EXIT_OK)
-		return code;
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *item;
-	json_array_foreach(json_object_get(answer, "items"), i, item)
-	{
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "id"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "name"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "role"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, item, "worker_groups"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "expire_time"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, item, "last_used_time"));
-	}
-	ax_report_list(ctl, answer, &table);
-	json_decref(answer);
-	return AX_EXIT_OK;
+	static const struct ax_column columns[] = {
+		{ ">ID", "id", NULL },
+		{ "NAME", "name", NULL },
+		{ "ROLE", "role", NULL },
+		{ "WORKER GROUPS", "worker_groups", NULL },
+		{ "EXPIRES", "expire_time", ax_json_time },
+		{ "LAST USED", "last_used_time", ax_json_time },
+		{ 0 },
+	};
+	return ax_report_list(ctl, "/tokens", 0, columns);
 }
 
 /* The secret goes where it was asked to: a file, or standard output alone, so that a script can take it. */

@@ -18,51 +18,29 @@ static const char *path_of(struct ax_ctl *ctl, const char *tail)
 }
 
 /* "default 3/50, batch 0/10": given out and pool size, group by group. */
-static const char *groups_of(struct ax_arena *arena, const json_t *worker)
+static const char *groups_of(struct ax_arena *arena, const json_t *worker, const char *field)
 {
 	const char *text = "";
 	size_t i;
 	const json_t *group;
-	json_array_foreach(json_object_get(worker, "groups"), i, group) text =
+	json_array_foreach(json_object_get(worker, field), i, group) text =
 		ax_sprintf(arena, "%s%s%s %s/%s", text, i > 0 ? ", " : "", ax_json_text(arena, group, "group_key"),
 			ax_json_text(arena, group, "given"), ax_json_text(arena, group, "pool_size"));
 	return text;
 }
 
-static const char *executors_of(struct ax_arena *arena, const json_t *worker)
-{
-	const char *text = "";
-	size_t i;
-	const json_t *name;
-	json_array_foreach(json_object_get(worker, "executors"), i, name) text = ax_sprintf(
-		arena, "%s%s%s", text, i > 0 ? " " : "", json_is_string(name) ? json_string_value(name) : "?");
-	return text;
-}
-
 static int list(struct ax_ctl *ctl)
 {
-	static const char *const heads[] = { "WORKER", "STATE", "GROUPS (GIVEN/POOL)", "EXECUTORS", "VERSION", "SEEN",
-		NULL };
-	json_t *answer = NULL;
-	int code = ax_client_list(&ctl->client, "/workers", 0, &answer);
-	if (code != AX_EXIT_OK)
-		return code;
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *worker;
-	json_array_foreach(json_object_get(answer, "items"), i, worker)
-	{
-		ax_table_cell(&table, ax_json_text(&ctl->arena, worker, "worker"));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, worker, "state"));
-		ax_table_cell(&table, groups_of(&ctl->arena, worker));
-		ax_table_cell(&table, executors_of(&ctl->arena, worker));
-		ax_table_cell(&table, ax_json_text(&ctl->arena, worker, "version"));
-		ax_table_cell(&table, ax_json_time(&ctl->arena, worker, "seen_time"));
-	}
-	ax_report_list(ctl, answer, &table);
-	json_decref(answer);
-	return AX_EXIT_OK;
+	static const struct ax_column columns[] = {
+		{ "WORKER", "worker", NULL },
+		{ "STATE", "state", NULL },
+		{ "GROUPS (GIVEN/POOL)", "groups", groups_of },
+		{ "EXECUTORS", "executors", ax_json_words },
+		{ "VERSION", "version", NULL },
+		{ "SEEN", "seen_time", ax_json_time },
+		{ 0 },
+	};
+	return ax_report_list(ctl, "/workers", 0, columns);
 }
 
 static int show(struct ax_ctl *ctl)

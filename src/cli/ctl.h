@@ -43,8 +43,7 @@ struct ax_verb {
 struct ax_noun {
 	const char *name;
 	const char *about;
-	const struct ax_verb *verbs; /* ends with a row whose run is NULL; NULL when `raw` does it all */
-	int (*raw)(int argc, char **argv);
+	const struct ax_verb *verbs; /* ends with a row whose run is NULL */
 };
 
 extern const struct ax_noun ax_nouns[]; /* main.c; ends with a row whose name is NULL */
@@ -63,6 +62,7 @@ extern const struct ax_verb ax_channel_verbs[];
 extern const struct ax_verb ax_worker_verbs[];
 extern const struct ax_verb ax_server_verbs[];
 extern const struct ax_verb ax_token_verbs[];
+extern const struct ax_verb ax_cron_verbs[];
 extern const struct ax_verb ax_why_verbs[];
 extern const struct ax_verb ax_audit_verbs[];
 extern const struct ax_verb ax_overview_verbs[];

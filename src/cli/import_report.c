@@ -51,24 +51,27 @@ static const char *text_of(const json_t *object, const char *key)
 	return text != NULL ? text : "";
 }
 
-static void print_lines(struct ax_arena *arena, const json_t *report)
+/* The first of the next fires. */
+static const char *next_of(struct ax_arena *arena, const json_t *line, const char *field)
 {
-	static const char *const heads[] = { ">LINE", "NAME", "SCHEDULE", "ZONE", "NEXT", NULL };
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	size_t i;
-	const json_t *item;
-	json_array_foreach(json_object_get(report, "lines"), i, item)
-	{
-		ax_table_cell(&table, ax_json_text(arena, item, "line"));
-		ax_table_cell(&table, text_of(item, "task_name"));
-		ax_table_cell(&table, text_of(item, "words"));
-		ax_table_cell(&table, text_of(item, "time_zone"));
-		ax_table_cell(&table, json_string_value(json_array_get(json_object_get(item, "next"), 0)));
-	}
-	if (table.n_cells > 0)
-		ax_table_print(&table, stdout);
-	ax_table_done(&table);
+	(void)arena;
+	const char *first = json_string_value(json_array_get(json_object_get(line, field), 0));
+	return first != NULL ? first : "";
+}
+
+static void print_lines(const json_t *report)
+{
+	static const struct ax_column columns[] = {
+		{ ">LINE", "line", NULL },
+		{ "NAME", "task_name", NULL },
+		{ "SCHEDULE", "words", NULL },
+		{ "ZONE", "time_zone", NULL },
+		{ "NEXT", "next", next_of },
+		{ 0 },
+	};
+	const json_t *lines = json_object_get(report, "lines");
+	if (json_array_size(lines) > 0)
+		ax_print_table(stdout, columns, lines);
 }
 
 static void print_list(const char *head, const json_t *items, const char *key)
@@ -135,7 +138,7 @@ void ax_import_report_print(const json_t *report)
 		text_of(report, "time_zone"));
 	printf("as with crond: no retries, no time limit, runs may overlap (at most 10 at once)\n\n");
 	if (json_is_true(json_object_get(report, "dry_run"))) {
-		print_lines(&arena, report);
+		print_lines(report);
 		print_inventory(&arena, json_object_get(report, "inventory"));
 	} else {
 		printf("created %zu, updated %zu, unchanged %zu, refused %zu\n",

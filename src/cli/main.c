@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "cli/cmd_cron.h"
 #include "cli/ctl.h"
 #include "cli/print.h"
 #include "version.h"
@@ -31,30 +30,29 @@ static const struct ax_verb help_verbs[] = {
 };
 
 const struct ax_noun ax_nouns[] = {
-	{ "task", "tasks: list, create, change, pause, trigger", ax_task_verbs, NULL },
-	{ "run", "runs: look, follow their output, cancel, retry", ax_run_verbs, NULL },
-	{ "failure", "failed runs, by cause: look, mute, assign, run them again", ax_failure_verbs, NULL },
-	{ "event", "events: send them, see what became of them", ax_event_verbs, NULL },
-	{ "canary", "new definitions of tasks on trial", ax_canary_verbs, NULL },
-	{ "group", "groups and their quotas", ax_group_verbs, NULL },
-	{ "backfill", "backfills: fires of past ranges made up (axctl task backfill starts one)", ax_backfill_verbs,
-		NULL },
-	{ "calendar", "calendars: the dates on which tasks fire", ax_calendar_verbs, NULL },
-	{ "alert", "alerts: look, mute, resolve", ax_alert_verbs, NULL },
-	{ "channel", "channels: who is told of alerts", ax_channel_verbs, NULL },
-	{ "worker", "workers, and the tokens that let them in", ax_worker_verbs, NULL },
-	{ "server", "the servers that share the database", ax_server_verbs, NULL },
-	{ "token", "API tokens", ax_token_verbs, NULL },
-	{ "cron", "when a schedule fires, without a server", NULL, ax_cmd_cron },
-	{ "why", "why a run or task does what it does", ax_why_verbs, NULL },
-	{ "audit", "is every expected fire accounted for?", ax_audit_verbs, NULL },
-	{ "overview", "how much of everything there is", ax_overview_verbs, NULL },
-	{ "changes", "who changed what", ax_changes_verbs, NULL },
-	{ "import", "take over a crontab", ax_import_verbs, NULL },
-	{ "setup", "make the first administrator", ax_setup_verbs, NULL },
-	{ "completion", "completion for bash or zsh", ax_completion_verbs, NULL },
-	{ "version", "the version of axctl", version_verbs, NULL },
-	{ "help", "how to call axctl", help_verbs, NULL },
+	{ "task", "tasks: list, create, change, pause, trigger", ax_task_verbs },
+	{ "run", "runs: look, follow their output, cancel, retry", ax_run_verbs },
+	{ "failure", "failed runs, by cause: look, mute, assign, run them again", ax_failure_verbs },
+	{ "event", "events: send them, see what became of them", ax_event_verbs },
+	{ "canary", "new definitions of tasks on trial", ax_canary_verbs },
+	{ "group", "groups and their quotas", ax_group_verbs },
+	{ "backfill", "backfills: fires of past ranges made up (axctl task backfill starts one)", ax_backfill_verbs },
+	{ "calendar", "calendars: the dates on which tasks fire", ax_calendar_verbs },
+	{ "alert", "alerts: look, mute, resolve", ax_alert_verbs },
+	{ "channel", "channels: who is told of alerts", ax_channel_verbs },
+	{ "worker", "workers, and the tokens that let them in", ax_worker_verbs },
+	{ "server", "the servers that share the database", ax_server_verbs },
+	{ "token", "API tokens", ax_token_verbs },
+	{ "cron", "when a schedule fires, without a server", ax_cron_verbs },
+	{ "why", "why a run or task does what it does", ax_why_verbs },
+	{ "audit", "is every expected fire accounted for?", ax_audit_verbs },
+	{ "overview", "how much of everything there is", ax_overview_verbs },
+	{ "changes", "who changed what", ax_changes_verbs },
+	{ "import", "take over a crontab", ax_import_verbs },
+	{ "setup", "make the first administrator", ax_setup_verbs },
+	{ "completion", "completion for bash or zsh", ax_completion_verbs },
+	{ "version", "the version of axctl", version_verbs },
+	{ "help", "how to call axctl", help_verbs },
 	{ 0 },
 };
 
@@ -134,11 +132,6 @@ static int run_help(struct ax_ctl *ctl)
 	if (noun == NULL)
 		return ax_ctl_fail(
 			AX_EXIT_USAGE, "", "there is no command \"%s\"; `axctl help` lists all", ctl->args.operands[0]);
-	if (noun->raw != NULL) {
-		char name[32], help[] = "--help", *argv[] = { name, help, NULL };
-		snprintf(name, sizeof(name), "%s", noun->name);
-		return noun->raw(2, argv);
-	}
 	const struct ax_verb *verb = ctl->args.n_operands > 1 ? find_verb(noun, ctl->args.operands[1]) : NULL;
 	if (verb != NULL)
 		print_verb(stdout, noun, verb);
@@ -191,8 +184,6 @@ static int find_command(int argc, char **argv)
 
 static int run_noun(const struct ax_noun *noun, int argc, char **argv)
 {
-	if (noun->raw != NULL)
-		return noun->raw(argc, argv);
 	const struct ax_verb *verb = noun->verbs;
 	if (*verb->name == '\0')
 		return run_verb(noun, verb, argc - 1, argv + 1);
@@ -224,7 +215,7 @@ static int run(int argc, char **argv)
 		return ax_ctl_fail(AX_EXIT_USAGE, "", "there is no command \"%s\"; `axctl help` lists all", argv[at]);
 	/* noun [verb] globals … the rest */
 	char **line = ax_malloc((size_t)(argc + 1) * sizeof(*line));
-	bool has_verb = noun->verbs != NULL && *noun->verbs->name != '\0' && at + 1 < argc;
+	bool has_verb = *noun->verbs->name != '\0' && at + 1 < argc;
 	int n = 0;
 	for (int i = at; i < argc && i <= at + has_verb; i++)
 		line[n++] = argv[i];

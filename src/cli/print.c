@@ -91,31 +91,23 @@ void ax_print_clean(const char *text, struct ax_buf *out)
 	free(good);
 }
 
-void ax_table_init(struct ax_table *table, const char *const *heads)
+static const char *clean_copy(struct ax_arena *arena, const char *text)
 {
-	*table = (struct ax_table){ .heads = heads };
-	while (heads[table->n_cols] != NULL)
-		table->n_cols++;
-}
-
-void ax_table_done(struct ax_table *table)
-{
-	ax_arena_done(&table->arena);
-	free(table->cells);
-	*table = (struct ax_table){ 0 };
-}
-
-void ax_table_cell(struct ax_table *table, const char *text)
-{
-	if (table->n_cells == table->cap_cells) {
-		table->cap_cells = table->cap_cells * 2 + 64;
-		table->cells = ax_realloc(table->cells, table->cap_cells * sizeof(*table->cells));
-	}
 	struct ax_buf clean;
 	ax_buf_init(&clean, 1 << 20);
-	ax_print_clean(text == NULL || *text == '\0' ? "-" : text, &clean);
-	table->cells[table->n_cells++] = ax_strdup(&table->arena, clean.data);
+	ax_print_clean(text, &clean);
+	const char *copy = ax_strdup(arena, clean.data);
 	ax_buf_done(&clean);
+	return copy;
+}
+
+static const char *cell_of(struct ax_arena *arena, const struct ax_column *column, const json_t *row)
+{
+	const char *key = column->field;
+	for (const char *dot; (dot = strchr(key, '.')) != NULL; key = dot + 1)
+		row = json_object_get(row, ax_strndup(arena, key, (size_t)(dot - key)));
+	const char *text = (column->text != NULL ? column->text : ax_json_text)(arena, row, key);
+	return clean_copy(arena, *text != '\0' ? text : "-");
 }
 
 static void print_cell(FILE *to, const char *text, size_t width, bool right, bool last)
@@ -129,24 +121,24 @@ static void print_cell(FILE *to, const char *text, size_t width, bool right, boo
 	fputs(last ? "\n" : "  ", to);
 }
 
-void ax_table_print(const struct ax_table *table, FILE *to)
+void ax_print_table(FILE *to, const struct ax_column *columns, const json_t *rows)
 {
-	size_t cols = table->n_cols;
-	size_t *widths = ax_malloc(cols * sizeof(*widths));
-	AX_ASSERT(cols > 0 && table->n_cells % cols == 0);
-	for (size_t c = 0; c < cols; c++) {
-		widths[c] = ax_print_width(table->heads[c] + (table->heads[c][0] == '>'));
-		for (size_t i = c; i < table->n_cells; i += cols)
-			widths[c] = AX_MAX(widths[c], ax_print_width(table->cells[i]));
+	struct ax_arena arena = { 0 };
+	size_t n_cols = 0;
+	while (columns[n_cols].head != NULL)
+		n_cols++;
+	size_t n_cells = (json_array_size(rows) + 1) * n_cols; /* the first row are the heads */
+	const char **cells = ax_alloc_array(&arena, n_cells, sizeof(*cells));
+	size_t *widths = ax_alloc_array(&arena, n_cols, sizeof(*widths));
+	for (size_t i = 0; i < n_cells; i++) {
+		const struct ax_column *column = &columns[i % n_cols];
+		cells[i] = i < n_cols ? column->head + (column->head[0] == '>')
+				      : cell_of(&arena, column, json_array_get(rows, i / n_cols - 1));
+		widths[i % n_cols] = AX_MAX(widths[i % n_cols], ax_print_width(cells[i]));
 	}
-	for (size_t c = 0; c < cols; c++) {
-		bool right = table->heads[c][0] == '>';
-		print_cell(to, table->heads[c] + right, widths[c], right, c + 1 == cols);
-	}
-	for (size_t i = 0; i < table->n_cells; i++)
-		print_cell(
-			to, table->cells[i], widths[i % cols], table->heads[i % cols][0] == '>', (i + 1) % cols == 0);
-	free(widths);
+	for (size_t i = 0; i < n_cells; i++)
+		print_cell(to, cells[i], widths[i % n_cols], columns[i % n_cols].head[0] == '>', (i + 1) % n_cols == 0);
+	ax_arena_done(&arena);
 }
 
 void ax_print_field(FILE *to, const char *name, const char *value)
@@ -197,6 +189,21 @@ const char *ax_json_time(struct ax_arena *arena, const json_t *object, const cha
 	char text[AX_RFC3339_SIZE];
 	ax_rfc3339_format(ms - (ms % 1000 + 1000) % 1000, text);
 	return ax_strdup(arena, text);
+}
+
+const char *ax_json_task(struct ax_arena *arena, const json_t *object, const char *key)
+{
+	return ax_sprintf(arena, "%s/%s", ax_json_text(arena, object, "group_key"), ax_json_text(arena, object, key));
+}
+
+const char *ax_json_words(struct ax_arena *arena, const json_t *object, const char *key)
+{
+	const char *text = "";
+	size_t i;
+	const json_t *word;
+	json_array_foreach(json_object_get(object, key), i, word) text = ax_sprintf(
+		arena, "%s%s%s", text, i > 0 ? " " : "", json_is_string(word) ? json_string_value(word) : "?");
+	return text;
 }
 
 const char *ax_print_duration(struct ax_arena *arena, int64_t ms)

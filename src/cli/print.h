@@ -17,20 +17,15 @@ size_t ax_print_width(const char *text);
 /* The text with everything that could steer a terminal replaced by U+FFFD; newlines and tabs become blanks. */
 void ax_print_clean(const char *text, struct ax_buf *out);
 
-struct ax_table {
-	struct ax_arena arena;
-	const char *const *heads; /* a head that begins with '>' is aligned to the right */
-	size_t n_cols;
-	const char **cells; /* row by row */
-	size_t n_cells, cap_cells;
+/* A column of a table: what stands above it, and what of a row stands in it. */
+struct ax_column {
+	const char *head;  /* one that begins with '>' is aligned to the right; NULL ends the columns */
+	const char *field; /* of the row; "last_run.status" is the status of its last run */
+	const char *(*text)(struct ax_arena *arena, const json_t *object, const char *field); /* NULL: ax_json_text */
 };
 
-/* `heads` ends with NULL and must outlive the table. */
-void ax_table_init(struct ax_table *table, const char *const *heads);
-void ax_table_done(struct ax_table *table);
-/* Adds one cell at a time, row by row; copied and cleaned. NULL and "" show as "-". */
-void ax_table_cell(struct ax_table *table, const char *text);
-void ax_table_print(const struct ax_table *table, FILE *to);
+/* One line for each object of an array, below a line of heads. Texts are cleaned, and "" shows as "-". */
+void ax_print_table(FILE *to, const struct ax_column *columns, const json_t *rows);
 
 /* "name: value" lines with the values lined up; values that are NULL or "" are left out. */
 void ax_print_field(FILE *to, const char *name, const char *value);
@@ -41,6 +36,10 @@ int64_t ax_json_int(const json_t *object, const char *key);
 bool ax_json_true(const json_t *object, const char *key);
 /* A time member (milliseconds UTC) as RFC 3339 without fraction, "" when absent, null or 0. */
 const char *ax_json_time(struct ax_arena *arena, const json_t *object, const char *key);
+/* "ops/nightly": the task that an object with a group and a task's name is, or is of; `key` is the name's. */
+const char *ax_json_task(struct ax_arena *arena, const json_t *object, const char *key);
+/* The strings of an array, with blanks between. */
+const char *ax_json_words(struct ax_arena *arena, const json_t *object, const char *key);
 /* 1234 → "1.2s", 90000 → "1m30s". */
 const char *ax_print_duration(struct ax_arena *arena, int64_t ms);
 

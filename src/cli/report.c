@@ -2,16 +2,27 @@
 
 #include <string.h>
 
-void ax_report_list(struct ax_ctl *ctl, const json_t *list, struct ax_table *table)
+int ax_report_list(struct ax_ctl *ctl, const char *path, int64_t max, const struct ax_column *columns)
 {
-	if (ctl->json) {
+	json_t *list = NULL;
+	int code = ax_client_list(&ctl->client, path, (size_t)max, &list);
+	if (code == AX_EXIT_OK && ctl->json) {
 		ax_print_json(stdout, list);
-	} else {
-		ax_table_print(table, stdout);
+	} else if (code == AX_EXIT_OK) {
+		ax_print_table(stdout, columns, json_object_get(list, "items"));
 		if (json_is_string(json_object_get(list, "next")))
 			puts("… there are more: --limit N shows N, --limit 0 all");
 	}
-	ax_table_done(table);
+	json_decref(list);
+	return code;
+}
+
+void ax_report_rows(const char *title, const json_t *rows, const struct ax_column *columns)
+{
+	if (json_array_size(rows) == 0)
+		return;
+	printf("\n%s\n", title);
+	ax_print_table(stdout, columns, rows);
 }
 
 static bool ends_with(const char *text, const char *tail)

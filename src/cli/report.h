@@ -6,8 +6,11 @@
 #include "cli/ctl.h"
 #include "cli/print.h"
 
-/* A list that ax_client_list gave, and the table made of it, which is freed here. */
-void ax_report_list(struct ax_ctl *ctl, const json_t *list, struct ax_table *table);
+/* The list at `path`, up to `max` items (0: all): the command as a whole. */
+int ax_report_list(struct ax_ctl *ctl, const char *path, int64_t max, const struct ax_column *columns);
+
+/* A part of an answer as a table under a title, for people; nothing when there are no rows. */
+void ax_report_rows(const char *title, const json_t *rows, const struct ax_column *columns);
 
 /* All members of an object that say something, one a line; members named …_time as times. */
 void ax_report_object(struct ax_ctl *ctl, const json_t *object);

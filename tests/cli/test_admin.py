@@ -73,7 +73,7 @@ def test_servers(server, axctl):
     other = {**one, "server": "b:8750", "number": 1, "tick_age_ms": None, "tzdata": None, "chores": []}
     server.on("GET", "/servers", {"items": [one, other], "next": None})
     out = axctl("server", "list").out
-    assert "a:8750" in out and "b:8750" in out and "alerts, retention" in out and "mariadb" in out
+    assert "a:8750" in out and "b:8750" in out and "alerts retention" in out and "mariadb" in out
     assert axctl("server", "list", "--json").json["items"] == [one, other]
 
 

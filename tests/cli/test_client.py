@@ -90,6 +90,22 @@ def test_a_server_that_goes_away_is_replaced_and_no_change_sent_twice(server, ot
     assert [request.method for request in server.requests] == ["GET", "POST"] and len(other.requests) == 1
 
 
+def test_no_change_is_sent_again_over_a_connection_that_broke(server, axctl):
+    """The server ends the connection that the look before the change had left open."""
+    def vanish(request):
+        raise ConnectionAbortedError
+
+    server.on("GET", "/groups/ops", {"group_key": "ops", "version": 3})
+    server.on("PATCH", "/groups/ops", vanish)
+    assert "cannot reach" in axctl("group", "pause", "ops", code=3).err
+    server.on("GET", "/tasks/17", {"id": "17", "version": 3})
+    server.on("POST", "/tasks/17/runs", vanish)
+    assert "cannot reach" in axctl("task", "trigger", "17", code=3).err
+    server.on("DELETE", "/tasks/17", vanish)
+    assert "cannot reach" in axctl("task", "delete", "17", code=3).err
+    assert [request.method for request in server.requests] == ["GET", "PATCH", "GET", "POST", "GET", "DELETE"]
+
+
 def test_a_private_authority(axctl, tmp_path):
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
                     "-subj", "/CN=ours", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "ca.pem"],
@@ -156,6 +172,17 @@ def test_cron_needs_no_server(axctl):
     assert out.split() == ["2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"]
 
 
+def test_every_command_takes_the_options_that_are_said_to_be_of_every_command(axctl, tmp_path):
+    everywhere = ["--server", "https://ax.example.org", "--ca", "none.pem", "--token", "t", "--token-file", "none"]
+    for command in (["cron", "next", "@daily"], ["cron", "explain", "@daily"], ["version"], ["completion", "bash"]):
+        axctl(*command, *everywhere, server=False)
+        axctl(*everywhere, *command, server=False)
+    assert "--tz" in axctl("cron", "next", "--help", server=False).out
+    assert axctl("cron", "next", "--json", "-n", 1, "--from", "2026-03-28T12:00:00Z", "@daily", server=False).json == {
+        "next": ["2026-03-29T00:00:00Z"]}
+    assert "verb" in axctl("cron", "sometimes", "@daily", code=2, server=False).err
+
+
 def test_completion_scripts_are_shell(axctl):
     import subprocess
     script = axctl("completion", "bash", server=False).out
@@ -177,7 +204,14 @@ def test_setup(server, axctl, tmp_path):
     assert server.requests[-1].headers["Authorization"] is None
     axctl("setup", "--token-file", "setup", "--user", "anna", "--password-file", "-", input="from stdin\n")
     assert server.requests[-1].body["password"] == "from stdin"
-    assert "terminal" in axctl("setup", "--token-file", "setup", "--user", "anna", code=2).err
+    axctl("setup", "--token-file", "setup", "--user", "anna", input="from a pipe\nfrom a pipe\n")  # for who pipes what a terminal wants
+    assert server.requests[-1].body["password"] == "from a pipe"
+    axctl("setup", "--token-file", "setup", "--user", "anna", input="p" * 256)
+    assert server.requests[-1].body["password"] == "p" * 256
+    made = len(server.requests)
+    assert "no password" in axctl("setup", "--token-file", "setup", "--user", "anna", code=2).err
+    assert "longer than" in axctl("setup", "--token-file", "setup", "--user", "anna", input="p" * 300 + "\n", code=2).err
+    assert len(server.requests) == made
     assert "--user" in axctl("setup", "--token-file", "setup", code=2).err
     assert "setup token" in axctl("setup", "--user", "anna", code=2).err
 
@@ -200,7 +234,7 @@ def test_setup_asks_on_a_terminal_without_echo(server, axctl, tmp_path):
     server.on("POST", "/setup", lambda r: (201, {"user": r.body["user"]}))
     (tmp_path / "setup").write_text("ABC\n")
     from conftest import BUILD
-    for answers, code in ((["s3cret\n", "s3cret\n"], 0), (["one\n", "two\n"], 2), (["\x03"], 2)):
+    for answers, code in ((["s3cret\n", "s3cret\n"], 0), (["one\n", "two\n"], 2), (["\x03"], 2), (["p" * 300 + "\n"], 2)):
         pid, fd = pty.fork()
         if pid == 0:
             os.chdir(tmp_path)

@@ -118,6 +118,17 @@ def test_system_crontab(server, axctl):
     assert "--map-user www-data=root" in reasons[lines_with(path, "cron.php")[0]]
 
 
+def test_what_becomes_of_mail_is_said(server, axctl, tmp_path):
+    Store(server)
+    (tmp_path / "tab").write_text("0 1 * * * a\nMAILTO=ops@example.org\n0 2 * * * b\n0 3 * * * c\nMAILTO=\"\"\n0 4 * * * d\n"
+                                  "MAILTO=ops@example.org\n0 5 * * * e\n")
+    for options in (["--dry-run"], []):
+        said = axctl("import", "crontab", "tab", "--json", *options).json["warnings"]
+        assert [(w["line"], w["text"].split(":")[0]) for w in said] == [
+            (3, "MAILTO=ops@example.org"), (6, 'MAILTO=""'), (8, "MAILTO=ops@example.org")]
+        assert "mails none" in axctl("import", "crontab", "tab", *options).out
+
+
 def test_own_user_is_the_default(axctl, tmp_path):
     (tmp_path / "tab").write_text(f"0 1 * * * {getpass.getuser()} a\n0 1 * * * someone-else b\n")
     report = axctl("import", "crontab", "tab", "--system", "--dry-run", "--json", server=False).json

@@ -174,12 +174,15 @@ static void test_widths(void **state)
 	assert_int_equal(ax_print_width(""), 0);
 }
 
-static char *printed(const struct ax_table *table)
+static char *printed(const struct ax_column *columns, const char *rows)
 {
 	char *text = NULL;
 	size_t len = 0;
 	FILE *to = open_memstream(&text, &len);
-	ax_table_print(table, to);
+	json_t *array = json_loads(rows, 0, NULL);
+	assert_non_null(array);
+	ax_print_table(to, columns, array);
+	json_decref(array);
 	fclose(to);
 	return text;
 }
@@ -187,21 +190,26 @@ static char *printed(const struct ax_table *table)
 static void test_tables_line_up(void **state)
 {
 	(void)state;
-	static const char *const heads[] = { ">ID", "NAME", "STATUS", NULL };
-	static const char *const cells[] = { "7", "\xe6\x97\xa5\xe5\xbf\x97", "enabled", "123", "abc", NULL, "5", "",
-		"x" };
-	struct ax_table table;
-	ax_table_init(&table, heads);
-	for (size_t i = 0; i < AX_COUNT(cells); i++)
-		ax_table_cell(&table, cells[i]);
-	char *text = printed(&table);
+	static const struct ax_column columns[] = {
+		{ ">ID", "id", NULL },
+		{ "NAME", "name", NULL },
+		{ "STATUS", "last.status", NULL },
+		{ "WHEN", "time", ax_json_time },
+		{ 0 },
+	};
+	char *text = printed(columns,
+		"[{\"id\": 7, \"name\": \"\xe6\x97\xa5\xe5\xbf\x97\", \"last\": {\"status\": \"enabled\"}},"
+		" {\"id\": 123, \"name\": \"abc\", \"last\": null, \"time\": 1764547200123},"
+		" {\"id\": \"5\", \"name\": \"\", \"last\": {\"status\": \"x\"}, \"time\": 0}]");
 	assert_string_equal(text,
-		" ID  NAME  STATUS\n"
-		"  7  \xe6\x97\xa5\xe5\xbf\x97  enabled\n"
-		"123  abc   -\n"
-		"  5  -     x\n");
+		" ID  NAME  STATUS   WHEN\n"
+		"  7  \xe6\x97\xa5\xe5\xbf\x97  enabled  -\n"
+		"123  abc   -        2025-12-01T00:00:00Z\n"
+		"  5  -     x        -\n");
 	free(text);
-	ax_table_done(&table);
+	text = printed(columns, "[]");
+	assert_string_equal(text, "ID  NAME  STATUS  WHEN\n");
+	free(text);
 }
 
 static void test_text_cannot_steer_the_terminal(void **state)
