@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "adapters/sqlite/sqlite.h"
@@ -17,14 +16,13 @@
 #include "core/limits.h"
 #include "core/message.h"
 #include "core/task_def.h"
+#include "quiet.h"
 
 enum { BATCH = AX_BATCH };
 
 static double cpu_s(void)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return read_s(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static void report(const char *what, double begin_s, int64_t n)
@@ -33,25 +31,6 @@ static void report(const char *what, double begin_s, int64_t n)
 	printf("%-28s %8.2f us of CPU each\n", what, us);
 	printf("{\"bench\":\"failures\",\"what\":\"%s\",\"cpu_us\":%.2f}\n", what, us);
 	fflush(stdout);
-}
-
-/* A world in which nobody listens. */
-static int64_t now_ms(struct ax_clock *clock)
-{
-	(void)clock;
-	return INT64_C(1780272000000);
-}
-static void ignore_id(struct ax_notify *notify, int64_t id)
-{
-	(void)notify, (void)id;
-}
-static void ignore_run(struct ax_notify *notify, const struct ax_run *run)
-{
-	(void)notify, (void)run;
-}
-static void ignore_name(struct ax_notify *notify, const char *name)
-{
-	(void)notify, (void)name;
 }
 
 struct work {
@@ -136,7 +115,7 @@ static enum ax_status finish(struct ax_tx *tx, void *arg, struct ax_err *err)
 						      "reset by peer",
 						      (int)(gid % 60));
 		TRY(tx->ops->run_get(tx, gid, true, &run, err));
-		TRY(ax_change_result(work->ctx, tx, &run, &said, now_ms(NULL), err));
+		TRY(ax_change_result(work->ctx, tx, &run, &said, quiet_now, err));
 	}
 	return AX_OK;
 }
@@ -144,16 +123,13 @@ static enum ax_status finish(struct ax_tx *tx, void *arg, struct ax_err *err)
 static enum ax_status fold(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct work *work = arg;
-	return ax_failures_fold(work->ctx, tx, now_ms(NULL), &work->folded, err);
+	return ax_failures_fold(work->ctx, tx, quiet_now, &work->folded, err);
 }
 
-static void must(struct work *work, ax_tx_fn fn)
+static void transact(struct work *work, ax_tx_fn fn)
 {
 	struct ax_err err;
-	if (ax_store_run(work->ctx->store, work->ctx->arena, fn, work, &err) != AX_OK) {
-		fprintf(stderr, "bench_failures: %s\n", err.msg);
-		exit(1);
-	}
+	must(ax_store_run(work->ctx->store, work->ctx->arena, fn, work, &err), &err);
 	ax_arena_reset(work->ctx->arena);
 }
 
@@ -162,9 +138,9 @@ static void bench_ends(struct work *work, const char *what, enum ax_outcome outc
 	double spent_s = 0;
 	work->outcome = outcome;
 	for (int64_t n = 0; n < runs; n += BATCH) {
-		must(work, begin);
+		transact(work, begin);
 		double begin_s = cpu_s();
-		must(work, finish);
+		transact(work, finish);
 		spent_s += cpu_s() - begin_s;
 	}
 	report(what, cpu_s() - spent_s, runs);
@@ -196,8 +172,6 @@ static void bench_messages(void)
 
 int main(int argc, char **argv)
 {
-	static const struct ax_clock_ops clock_ops = { now_ms, now_ms };
-	static const struct ax_notify_ops notify_ops = { ignore_id, ignore_run, ignore_name, ignore_name };
 	int64_t runs = argc > 1 ? atoll(argv[1]) : 40000;
 	char folder[128] = "/tmp/ax-bench-XXXXXX", path[160];
 	if (argc > 2)
@@ -210,22 +184,17 @@ int main(int argc, char **argv)
 	struct ax_sqlite *db;
 	struct ax_err err;
 	struct ax_arena arena = { 0 };
-	struct ax_clock clock = { &clock_ops };
-	struct ax_notify notify = { &notify_ops };
-	if (ax_sqlite_open(&(struct ax_sqlite_config){ .path = path }, &db, &err) != AX_OK) {
-		fprintf(stderr, "bench_failures: %s\n", err.msg);
-		return 1;
-	}
-	struct ax_ctx ctx = { .store = ax_sqlite_store(db), .clock = &clock, .notify = &notify, .arena = &arena };
+	must(ax_sqlite_open(&(struct ax_sqlite_config){ .path = path }, &db, &err), &err);
+	struct ax_ctx ctx = quiet_ctx(ax_sqlite_store(db), &arena);
 	struct work work = { .ctx = &ctx, .next_gid = 1 };
-	must(&work, prepare);
+	transact(&work, prepare);
 	bench_messages();
 	bench_ends(&work, "end of a run, success", AX_OUTCOME_SUCCESS, runs);
 	bench_ends(&work, "end of a run, failed", AX_OUTCOME_FAILED, runs);
 	double begin_s = cpu_s();
 	int64_t folded = 0;
 	do {
-		must(&work, fold);
+		transact(&work, fold);
 		folded += work.folded;
 	} while (work.folded > 0);
 	report("a failure into its group", begin_s, folded);

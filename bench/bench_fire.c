@@ -24,23 +24,9 @@
 #include "core/limits.h"
 #include "core/task_def.h"
 #include "port/tx_ops.h"
+#include "quiet.h"
 
 enum { BATCH_MAX = 200 };
-
-static double read_s(clockid_t clock)
-{
-	struct timespec t;
-	clock_gettime(clock, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void must(enum ax_status status, const struct ax_err *err)
-{
-	if (status == AX_OK)
-		return;
-	fprintf(stderr, "bench_fire: %s: %s\n", err->field, err->msg);
-	exit(1);
-}
 
 /* A store that counts what is asked of it. */
 
@@ -99,50 +85,6 @@ static enum ax_status run_counted(
 	return ax_store_run(counted, arena, call, &t, err);
 }
 
-/* A world in which nobody listens, and whose clock this program moves. */
-
-static int64_t now = INT64_C(1780272000000);
-
-static int64_t now_ms(struct ax_clock *clock)
-{
-	(void)clock;
-	return now;
-}
-static uint64_t draw(struct ax_rand *rand)
-{
-	static uint64_t state = 2;
-	(void)rand;
-	return state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
-}
-static void ignore_id(struct ax_notify *notify, int64_t id)
-{
-	(void)notify, (void)id;
-}
-static void ignore_run(struct ax_notify *notify, const struct ax_run *run)
-{
-	(void)notify, (void)run;
-}
-static void ignore_name(struct ax_notify *notify, const char *name)
-{
-	(void)notify, (void)name;
-}
-static const struct ax_tz *find_zone(struct ax_zones *zones, const char *name)
-{
-	(void)zones, (void)name;
-	return ax_tz_utc();
-}
-static const char *zone_version(struct ax_zones *zones)
-{
-	(void)zones;
-	return "";
-}
-static void print_event(struct ax_log *log, enum ax_log_level level, const char *event, const char *fields)
-{
-	(void)log;
-	if (level >= AX_LOG_WARN)
-		fprintf(stderr, "bench_fire: %s %s\n", event, fields);
-}
-
 /* Steps. */
 
 enum step { BORN, GIVEN, BEGUN, ENDED, STEPS };
@@ -197,7 +139,7 @@ static void end(struct sum *sum, int64_t db_pid)
 static void create_tasks(struct bench *b)
 {
 	struct ax_err err = { 0 };
-	int64_t first = now;
+	int64_t first = quiet_now;
 	int period_s = AX_MAX(b->tasks / b->batch, 2);
 	for (int i = 0; i < b->tasks; i++) {
 		struct ax_task_def def = ax_def_preset();
@@ -205,7 +147,7 @@ static void create_tasks(struct bench *b)
 		struct ax_task task;
 		int failed;
 		char name[24], cron[24];
-		now = first - period_s * INT64_C(1000) + i / b->batch * INT64_C(1000);
+		quiet_now = first - period_s * INT64_C(1000) + i / b->batch * INT64_C(1000);
 		snprintf(name, sizeof(name), "task %d", i);
 		snprintf(cron, sizeof(cron), "@every %ds", period_s);
 		def.task_name = name;
@@ -215,7 +157,7 @@ static void create_tasks(struct bench *b)
 		must(ax_tasks_create(&b->ctx, &def, &status, 1, "bench", &task, &failed, &err), &err);
 		ax_arena_reset(b->ctx.arena);
 	}
-	now = first;
+	quiet_now = first;
 }
 
 static void register_worker(struct bench *b)
@@ -270,20 +212,20 @@ static int live(struct bench *b)
 	begin(&b->sums[BORN], b->db_pid);
 	must(ax_tick(&b->ctx, &next, &err), &err);
 	end(&b->sums[BORN], b->db_pid);
-	now += 2;
+	quiet_now += 2;
 	begin(&b->sums[GIVEN], b->db_pid);
 	must(ax_dispatch(&b->ctx, &poll, 1, &err), &err);
 	end(&b->sums[GIVEN], b->db_pid);
-	now += 2;
+	quiet_now += 2;
 	begin(&b->sums[BEGUN], b->db_pid);
 	report_to(b, AX_ITEM_STARTED, &poll);
 	end(&b->sums[BEGUN], b->db_pid);
-	now += 80;
+	quiet_now += 80;
 	begin(&b->sums[ENDED], b->db_pid);
 	report_to(b, AX_ITEM_RESULT, &poll);
 	end(&b->sums[ENDED], b->db_pid);
 	int n = poll.n_orders;
-	now += 916;
+	quiet_now += 916;
 	ax_arena_reset(b->ctx.arena);
 	return n;
 }
@@ -377,35 +319,14 @@ static void bench_mariadb(struct bench *b, const char *url, int fires)
 
 int main(int argc, char **argv)
 {
-	static const struct ax_clock_ops clock_ops = { now_ms, now_ms };
-	static const struct ax_rand_ops rand_ops = { draw };
-	static const struct ax_notify_ops notify_ops = { ignore_id, ignore_run, ignore_name, ignore_name };
-	static const struct ax_zones_ops zones_ops = { find_zone, zone_version };
-	static const struct ax_log_ops log_ops = { print_event };
 	static const struct ax_store_ops store_ops = { run_counted };
 	struct ax_arena arena = { 0 };
-	struct ax_clock clock = { &clock_ops };
-	struct ax_rand rand = { &rand_ops };
-	struct ax_notify notify = { &notify_ops };
-	struct ax_zones zones = { .ops = &zones_ops };
-	struct ax_log log = { .ops = &log_ops };
 	struct ax_store store = { .ops = &store_ops };
-	struct ax_seat seat = { 0 };
 	static struct bench b;
 	int fires = argc > 1 ? atoi(argv[1]) : 20000;
 	b.batch = argc > 2 ? AX_MIN(AX_MAX(atoi(argv[2]), 1), BATCH_MAX) : BATCH_MAX;
 	b.tasks = argc > 3 ? atoi(argv[3]) : 2000;
-	b.ctx = (struct ax_ctx){
-		.store = &store,
-		.clock = &clock,
-		.rand = &rand,
-		.notify = &notify,
-		.log = &log,
-		.zones = &zones,
-		.arena = &arena,
-		.server_name = "bench",
-		.seat = &seat,
-	};
+	b.ctx = quiet_ctx(&store, &arena);
 	const char *url = getenv("AX_TEST_MYSQL");
 	if (url == NULL)
 		bench_sqlite(&b, argc > 4 ? argv[4] : "/tmp", fires);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "adapters/sqlite/sqlite.h"
@@ -15,13 +14,7 @@
 #include "base/err.h"
 #include "core/limits.h"
 #include "core/task_def.h"
-
-static double read_s(clockid_t clock)
-{
-	struct timespec t;
-	clock_gettime(clock, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
+#include "quiet.h"
 
 struct sum {
 	double cpu_s, wall_s, begin_cpu_s, begin_wall_s;
@@ -46,49 +39,6 @@ static void report(const char *what, int shards, const struct sum *sum, int fire
 	printf("{\"bench\":\"shards\",\"what\":\"%s\",\"shards\":%d,\"cpu_ms\":%.3f,\"wall_ms\":%.3f}\n", what, shards,
 		cpu_ms, wall_ms);
 	fflush(stdout);
-}
-
-/* A world in which nobody listens. */
-static int64_t now_ms(struct ax_clock *clock)
-{
-	(void)clock;
-	return INT64_C(1780272000000);
-}
-static uint64_t no_chance(struct ax_rand *rand)
-{
-	(void)rand;
-	return 2; /* an incarnation is drawn until it is not 0 */
-}
-static void ignore_id(struct ax_notify *notify, int64_t id)
-{
-	(void)notify, (void)id;
-}
-static void ignore_run(struct ax_notify *notify, const struct ax_run *run)
-{
-	(void)notify, (void)run;
-}
-static void ignore_name(struct ax_notify *notify, const char *name)
-{
-	(void)notify, (void)name;
-}
-static const struct ax_tz *find_zone(struct ax_zones *zones, const char *name)
-{
-	(void)zones, (void)name;
-	return ax_tz_utc();
-}
-
-static const char *zone_version(struct ax_zones *zones)
-{
-	(void)zones;
-	return "";
-}
-
-static void must(enum ax_status status, const struct ax_err *err)
-{
-	if (status == AX_OK)
-		return;
-	fprintf(stderr, "bench_shards: %s: %s\n", err->field, err->msg);
-	exit(1);
 }
 
 static int64_t create(struct ax_ctx *ctx, int shards)
@@ -124,7 +74,7 @@ static enum ax_status finish(struct ax_tx *tx, void *arg, struct ax_err *err)
 	struct ax_runs shards;
 	enum ax_status status = tx->ops->shards(tx, ending->parent, true, false, 0, AX_BATCH, &shards, err);
 	for (int i = 0; status == AX_OK && i < shards.n; i++)
-		status = ax_change_run(ending->ctx, tx, &shards.at[i], &done, now_ms(NULL), err);
+		status = ax_change_run(ending->ctx, tx, &shards.at[i], &done, quiet_now, err);
 	ending->n = status == AX_OK ? shards.n : 0;
 	return status;
 }
@@ -154,10 +104,6 @@ static void bench(struct ax_ctx *ctx, int shards, int fires)
 
 int main(int argc, char **argv)
 {
-	static const struct ax_clock_ops clock_ops = { now_ms, now_ms };
-	static const struct ax_rand_ops rand_ops = { no_chance };
-	static const struct ax_notify_ops notify_ops = { ignore_id, ignore_run, ignore_name, ignore_name };
-	static const struct ax_zones_ops zones_ops = { find_zone, zone_version };
 	static const int counts[] = { 2, 10, 100, 1000 };
 	int fires = argc > 1 ? atoi(argv[1]) : 50;
 	char folder[128] = "/tmp/ax-bench-XXXXXX", path[160];
@@ -171,22 +117,8 @@ int main(int argc, char **argv)
 	struct ax_sqlite *db;
 	struct ax_err err = { 0 };
 	struct ax_arena arena = { 0 };
-	struct ax_clock clock = { &clock_ops };
-	struct ax_rand rand = { &rand_ops };
-	struct ax_notify notify = { &notify_ops };
-	struct ax_zones zones = { .ops = &zones_ops };
 	must(ax_sqlite_open(&(struct ax_sqlite_config){ .path = path }, &db, &err), &err);
-	struct ax_seat seat = { 0 };
-	struct ax_ctx ctx = {
-		.store = ax_sqlite_store(db),
-		.clock = &clock,
-		.rand = &rand,
-		.notify = &notify,
-		.zones = &zones,
-		.arena = &arena,
-		.server_name = "bench",
-		.seat = &seat,
-	};
+	struct ax_ctx ctx = quiet_ctx(ax_sqlite_store(db), &arena);
 	must(ax_recover(&ctx, "bench", &err), &err);
 	for (size_t i = 0; i < AX_COUNT(counts); i++)
 		bench(&ctx, counts[i], fires);

@@ -6,12 +6,9 @@ import os
 import shutil
 import socket
 import subprocess
-import tempfile
-from pathlib import Path
 
 from axbench import machine, stores
-from axbench.place import Failed, wait_for
-from mariadb import free_port
+from axbench.place import Failed
 from redis import Redis
 from started import Started
 
@@ -21,44 +18,26 @@ import fetch
 UNPRIVILEGED = "nobody" if os.geteuid() == 0 else None
 
 
-def answers(port):
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
 class Listening(Started):
     """A server that is well when its port answers."""
 
     user = None
 
     def __init__(self):
-        self.folder = Path(tempfile.mkdtemp(prefix="ax-bench-peer-"))
-        self.process, self.port = None, free_port()
-        try:
-            self.install()
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
+        super().__init__("ax-bench-peer-")
 
-    def install(self):
-        pass
+    def popen(self):
+        return {"user": self.user, "group": self.user and os.stat(self.folder).st_gid, "env": fetch.environment()}
 
-    def start(self):
-        # pdeathsig: it dies with whoever started it, even when that one is killed.
-        self.process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *self.command()], stdin=subprocess.DEVNULL,
-                                        stdout=(self.folder / "log").open("ab"), stderr=subprocess.STDOUT, user=self.user,
-                                        group=self.user and os.stat(self.folder).st_gid, env=fetch.environment(),
-                                        start_new_session=True)
-        wait_for(f"{self.command()[0]}: {self.folder / 'log'}", lambda: answers(self.port) or self.process.poll() is not None)
-        if self.process.poll() is not None:
-            raise Failed(f"{self.command()[0]} did not start: {(self.folder / 'log').read_text()[-500:]}")
+    def answers(self):
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
 
 class PostgreSQL(Listening):
     user = UNPRIVILEGED
 
-    def command(self):
+    def serve(self):
         return [self.bin / "postgres", "-D", self.folder / "data", "-p", str(self.port), "-k", self.folder,
                 "-c", "listen_addresses=127.0.0.1", "-c", "shared_buffers=512MB", "-c", "max_wal_size=4GB"]
 
@@ -85,7 +64,7 @@ class PostgreSQL(Listening):
 
 
 class Beanstalkd(Listening):
-    def command(self):
+    def serve(self):
         return ["beanstalkd", "-l", "127.0.0.1", "-p", str(self.port), "-b", self.folder]
 
     def version(self):
@@ -100,7 +79,7 @@ class Beanstalkd(Listening):
 
 
 class Gearmand(Listening):
-    def command(self):
+    def serve(self):
         return ["gearmand", "--listen=127.0.0.1", f"--port={self.port}", f"--log-file={self.folder}/gearmand.log"]
 
     def version(self):

@@ -10,21 +10,17 @@ AX_MYSQLD=PROGRAM: a MySQL instead, by its mysqld, or by a program that becomes 
 """
 
 import os
-import pathlib
 import re
 import select
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 
 from started import Started
 
 MYSQLD = os.environ.get("AX_MYSQLD")
 USER, PASSWORD, DATABASE = "ax", "ax", "ax"
-START_S = 60
 ACCOUNT = f"""
 FLUSH PRIVILEGES;
 CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4;
@@ -54,12 +50,6 @@ class Failed(AssertionError):
         self.number = int(said[1]) if said else 0
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def make_certificates(folder):
     """ca.pem, cert.pem signed by it for localhost, and other.pem, which signed nothing."""
     new = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
@@ -76,28 +66,23 @@ def make_certificates(folder):
 
 class MariaDB(Started):
     def __init__(self, options=(), buffer_pool="64M", log_size="64M", tls=False):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ax-mariadb-"))
-        self.socket = self.folder / "socket"
-        self.log = self.folder / "log"
         self.options = [*OPTIONS, f"--innodb-buffer-pool-size={buffer_pool}", *self.log_options(log_size), *options]
-        if tls:
-            self.options += [f"--ssl-ca={self.folder}/ca.pem", f"--ssl-cert={self.folder}/cert.pem",
-                             f"--ssl-key={self.folder}/cert.key"]
-            make_certificates(self.folder)
+        self.tls = tls
         self.user = ["--user=root"] if os.geteuid() == 0 else []
-        self.process = None
-        self.port = 0
-        try:
-            self.install()
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
+        super().__init__("ax-mariadb-")
+
+    @property
+    def socket(self):
+        return self.folder / "socket"
 
     def log_options(self, size):
         return [*NO_MORE, f"--loose-innodb-redo-log-capacity={size}"] if MYSQLD else [f"--innodb-log-file-size={size}"]
 
     def install(self):
+        if self.tls:
+            self.options += [f"--ssl-ca={self.folder}/ca.pem", f"--ssl-cert={self.folder}/cert.pem",
+                             f"--ssl-key={self.folder}/cert.key"]
+            make_certificates(self.folder)
         account = self.folder / "account.sql"
         account.write_text(ACCOUNT)
         common = ["--no-defaults", *self.user, f"--datadir={self.folder}/data",
@@ -112,31 +97,15 @@ class MariaDB(Started):
 
     # --- its life
 
-    def start(self):
-        """On the port it had before, if it had one."""
-        for attempt in range(3):
-            self.port = self.port or free_port()
-            # pdeathsig: it dies with whoever started it, even when that one is killed.
-            self.process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", MYSQLD or "mariadbd", "--no-defaults", *self.user,
-                 f"--datadir={self.folder}/data", f"--socket={self.socket}", f"--port={self.port}",
-                 f"--pid-file={self.folder}/pid", f"--tmpdir={self.folder}", *self.options],
-                stdin=subprocess.DEVNULL, stdout=self.log.open("ab"), stderr=subprocess.STDOUT, start_new_session=True)
-            if self.wait_until_it_answers():
-                return
-            assert attempt < 2, self.log.read_text()
-            self.port = 0  # another one took it in between
+    def serve(self):
+        return [MYSQLD or "mariadbd", "--no-defaults", *self.user, f"--datadir={self.folder}/data", f"--socket={self.socket}",
+                f"--port={self.port}", f"--pid-file={self.folder}/pid", f"--tmpdir={self.folder}", *self.options]
 
-    def wait_until_it_answers(self):
-        end = time.monotonic() + START_S
-        while self.process.poll() is None:
-            try:
-                self.client("SELECT 1")
-                return True
-            except Failed:
-                assert time.monotonic() < end, self.log.read_text()
-                time.sleep(0.02)
-        return False
+    def answers(self):
+        try:
+            return self.client("SELECT 1") == [["1"]]
+        except Failed:
+            return False
 
     def restart(self):
         self.halt()

@@ -10,16 +10,14 @@
 """
 
 import os
-import pathlib
 import signal
 import socket
 import ssl
 import subprocess
 import sys
-import tempfile
 import time
 
-from started import Started
+from started import Started, free_port
 
 START_S = 20
 MASTER = "ax"
@@ -30,12 +28,6 @@ ACL = ("~ax:* resetchannels &ax:* -@all +zadd +zrem +zrange +zrangebyscore +zcou
 
 class Refused(AssertionError):
     """An answer that is an error."""
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def wait_for(condition, seconds=START_S, every=0.02):
@@ -84,18 +76,15 @@ class Redis(Started):
     """One process. It keeps its port over restarts, and nothing on disk unless `options` say so."""
 
     program = "redis-server"
+    start_s = START_S
 
     def __init__(self, tls=False, user=None, options=()):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ax-redis-"))
         self.tls, self.user, self.options = tls, user, list(options)
-        self.process, self.port = None, 0
-        try:
-            if tls:
-                make_certificates(self.folder)
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
+        super().__init__("ax-redis-")
+
+    def install(self):
+        if self.tls:
+            make_certificates(self.folder)
 
     def config(self):
         port = [f"port {0 if self.tls else self.port}"]
@@ -107,24 +96,17 @@ class Redis(Started):
         return ["bind 127.0.0.1", 'save ""', "appendonly no", f"dir {self.folder}", "loglevel notice", *port, *account,
                 *self.options]
 
-    def start(self):
-        for attempt in range(3):
-            self.port = self.port or free_port()
-            config = self.folder / "config"
-            if not config.exists() or self.program == "redis-server":
-                config.write_text("\n".join(self.config()) + "\n")
-            # pdeathsig: it dies with whoever started it, even when that one is killed.
-            self.process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", self.program, str(config)], stdin=subprocess.DEVNULL,
-                stdout=(self.folder / "log").open("ab"), stderr=subprocess.STDOUT, start_new_session=True)
-            try:
-                wait_for(lambda: self.process.poll() is not None or self.ask("PING") == "PONG")
-            except AssertionError:
-                raise AssertionError((self.folder / "log").read_text()) from None
-            if self.process.poll() is None:
-                return
-            assert attempt < 2, (self.folder / "log").read_text()
-            self.port = 0  # another one took it in between
+    def serve(self):
+        config = self.folder / "config"
+        if not config.exists() or self.program == "redis-server":
+            config.write_text("\n".join(self.config()) + "\n")
+        return [self.program, config]
+
+    def answers(self):
+        try:
+            return self.ask("PING") == "PONG"
+        except (OSError, Refused):
+            return False
 
     def restart(self):
         """Comes back empty, unless it keeps its data."""

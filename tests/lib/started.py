@@ -1,11 +1,65 @@
 """A server that a test started for itself, in a temporary folder, and ends by its own process."""
 
+import pathlib
 import shutil
 import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 class Started:
-    """`folder` and `process` (None = it does not run) are set by who inherits."""
+    """Who inherits says how it is served, serve() -> a command, and when it is well, answers() -> bool; and, if that
+    is needed, what to do before its first start, install(), and options of its process, popen()."""
+
+    start_s = 60
+
+    def __init__(self, prefix="ax-started-"):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=prefix))
+        self.log = self.folder / "log"
+        self.process, self.port = None, 0  # None = it does not run
+        try:
+            self.install()
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def install(self):
+        pass
+
+    def popen(self):
+        return {}
+
+    def start(self):
+        """On the port it had before, if it had one."""
+        for attempt in range(3):
+            self.port = self.port or free_port()
+            # pdeathsig: it dies with whoever started it, even when that one is killed.
+            self.process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", *map(str, self.serve())], stdin=subprocess.DEVNULL,
+                stdout=self.log.open("ab"), stderr=subprocess.STDOUT, start_new_session=True, **self.popen())
+            if self.wait_until_it_answers():
+                return
+            assert attempt < 2, self.log.read_text()
+            self.port = 0  # another one took it in between
+
+    def wait_until_it_answers(self):
+        """False when it ended instead."""
+        end = time.monotonic() + self.start_s
+        while self.process.poll() is None:
+            if self.answers():
+                return True
+            assert time.monotonic() < end, self.log.read_text()
+            time.sleep(0.02)
+        return False
 
     def __enter__(self):
         return self
