@@ -9,10 +9,12 @@
 #include "sim.h"
 
 static const char usage[] =
-	"usage: axsim [--from N] [--seeds COUNT] [--trace] [--twice]\n"
+	"usage: axsim [--from N] [--seeds COUNT] [--narrow] [--trace] [--twice]\n"
 	"\n"
 	"Runs the services against COUNT seeds (default 100) beginning with N (default 1) and checks every invariant\n"
 	"after every transaction. A seed that fails is printed with the command that shows its history.\n"
+	"  --narrow  few tasks, and people who do things to one of them at all servers at once: what meets seldom "
+	"meets here\n"
 	"  --trace   print what happens (best with --seeds 1)\n"
 	"  --twice   run each seed two times and compare their histories: the simulator itself must be deterministic\n"
 	"\n"
@@ -39,12 +41,18 @@ static void draw_profile(struct sim *sim)
 	p->fault_ms = sim_between(sim, 120, 600) * 1000;
 	if (p->act_ms < 12000)
 		p->fault_ms = AX_MIN(p->fault_ms, 200 * 1000);
+	if (sim->narrow) {
+		p->interleave = (int)sim_between(sim, 200, 700);
+		p->stand_ms = (int)sim_between(sim, 2, 40);
+		p->act_ms = sim_between(sim, 500, 3000);
+		p->fault_ms = sim_between(sim, 120, 200) * 1000;
+	}
 	p->end_ms = p->fault_ms + 45 * 60 * 1000;
 }
 
-static void run_seed(struct sim *sim, uint64_t seed, bool trace)
+static void run_seed(struct sim *sim, uint64_t seed, bool narrow, bool trace)
 {
-	*sim = (struct sim){ .seed = seed, .trace = trace };
+	*sim = (struct sim){ .seed = seed, .narrow = narrow, .trace = trace };
 	sim->now = 0;
 	sim->mem = ax_mem_store_new();
 	sim_faults_init(sim);
@@ -90,7 +98,7 @@ static void end_seed(struct sim *sim)
 
 struct options {
 	int64_t from, seeds;
-	bool trace, twice;
+	bool narrow, trace, twice;
 };
 
 static bool parse(int argc, char **argv, struct options *ret)
@@ -98,6 +106,7 @@ static bool parse(int argc, char **argv, struct options *ret)
 	static const struct option options[] = {
 		{ "from", required_argument, NULL, 'f' },
 		{ "seeds", required_argument, NULL, 's' },
+		{ "narrow", no_argument, NULL, 'n' },
 		{ "trace", no_argument, NULL, 't' },
 		{ "twice", no_argument, NULL, '2' },
 		{ 0 },
@@ -109,6 +118,7 @@ static bool parse(int argc, char **argv, struct options *ret)
 			ok = ax_parse_i64(optarg, strlen(optarg), 0, INT64_MAX / 2, &ret->from);
 		if (c == 's')
 			ok = ax_parse_i64(optarg, strlen(optarg), 1, 1000000000, &ret->seeds);
+		ret->narrow = ret->narrow || c == 'n';
 		ret->trace = ret->trace || c == 't';
 		ret->twice = ret->twice || c == '2';
 		if (!ok)
@@ -128,11 +138,11 @@ int main(int argc, char **argv)
 	}
 	mallopt(M_TRIM_THRESHOLD, 64 << 20); /* memory goes to and fro all the time */
 	for (int64_t seed = options.from; seed < options.from + options.seeds && failed < 5; seed++) {
-		run_seed(&sim, (uint64_t)seed, options.trace);
+		run_seed(&sim, (uint64_t)seed, options.narrow, options.trace);
 		bool bad = sim.failed;
 		if (bad)
-			printf("seed %lld: %s\n  see it: axsim --from %lld --seeds 1 --trace\n", (long long)seed,
-				sim.failure, (long long)seed);
+			printf("seed %lld: %s\n  see it: axsim --from %lld --seeds 1%s --trace\n", (long long)seed,
+				sim.failure, (long long)seed, options.narrow ? " --narrow" : "");
 		transactions += sim.transactions;
 		messages += sim.messages;
 		crashes += sim.crashes;
@@ -141,7 +151,7 @@ int main(int argc, char **argv)
 		uint64_t hash = sim.trace_hash;
 		end_seed(&sim);
 		if (options.twice) {
-			run_seed(&sim, (uint64_t)seed, false);
+			run_seed(&sim, (uint64_t)seed, options.narrow, false);
 			if (sim.trace_hash != hash) {
 				printf("seed %lld: two runs gave two histories\n", (long long)seed);
 				bad = true;

@@ -173,6 +173,10 @@ static struct ax_task_def draw_def(struct sim *sim, const char *name)
 	int64_t spread = sim_between(sim, 0, 7);
 	def.shard_count = spread <= 1 ? sim_between(sim, 2, 5) : 0;
 	def.broadcast = spread == 2;
+	if (sim->narrow) { /* one run at a time: whoever comes second must see the first */
+		def.overlap = (enum ax_overlap)sim_between(sim, AX_OVERLAP_QUEUE, AX_OVERLAP_REPLACE);
+		def.overlap_max = 1;
+	}
 	return def;
 }
 
@@ -277,6 +281,8 @@ static void act_on_task(struct sim *sim, const struct ax_task *task)
 	default:
 		if (task->def.task_type == AX_TASK_DELAY)
 			trigger.run_at = sim_wall_now(sim) + sim_between(sim, -1000, 60000);
+		if (sim->narrow && trigger.run_at != 0) /* many are due at one instant */
+			trigger.run_at += 10000 - trigger.run_at % 10000;
 		if (sim_between(sim, 0, 2) == 0)
 			trigger.key = text(sim, "key-%lld", (long long)sim_between(sim, 0, 20));
 		if (sim_between(sim, 0, 1) == 0)
@@ -366,7 +372,8 @@ static void do_act(struct sim *sim, void *arg)
 	const struct ax_backfill *backfill = draw_row(sim, &ax_backfill_row, true);
 	struct ax_backfill cancelled;
 	int64_t dice = sim_between(sim, 0, 28);
-	if (task == NULL || (dice < 2 && ax_mem_store_count(sim->mem, &ax_task_row) < SIM_TASKS_MAX))
+	if (task == NULL ||
+		(dice < 2 && ax_mem_store_count(sim->mem, &ax_task_row) < (sim->narrow ? 6 : SIM_TASKS_MAX)))
 		create(sim);
 	else if (dice < 10)
 		act_on_task(sim, task);
@@ -388,6 +395,49 @@ static void do_act(struct sim *sim, void *arg)
 		act_on_worker(sim, &sim->workers[sim_between(sim, 0, SIM_WORKERS - 1)]);
 }
 
+struct meeting {
+	int64_t task_id;
+};
+
+/* One of several things that happen to a task at once; one of them may be that a run of it is touched. */
+static void do_meet(struct sim *sim, void *arg)
+{
+	const struct meeting *meeting = arg;
+	const struct ax_task *task;
+	const struct ax_run *run = NULL, *row;
+	if (sim_between(sim, 0, 4) == 0) {
+		sim_send_event(sim);
+		return;
+	}
+	for (size_t i = 0; (row = ax_mem_store_at(sim->mem, &ax_run_row, i)) != NULL; i++)
+		if (row->task_id == meeting->task_id)
+			run = row; /* the newest */
+	if (run != NULL && sim_between(sim, 0, 2) == 0) {
+		act_on_run(sim, run->gid);
+		return;
+	}
+	for (size_t i = 0; (task = ax_mem_store_at(sim->mem, &ax_task_row, i)) != NULL; i++)
+		if (task->id == meeting->task_id) {
+			act_on_task(sim, sim_copy(sim, &ax_task_row, task));
+			return;
+		}
+}
+
+/* People meet at a task, each at a server. */
+static void meet(struct sim *sim)
+{
+	size_t n = ax_mem_store_count(sim->mem, &ax_task_row);
+	if (n == 0)
+		return;
+	const struct ax_task *task =
+		ax_mem_store_at(sim->mem, &ax_task_row, (size_t)sim_between(sim, 0, (int64_t)n - 1));
+	struct meeting *meeting = sim_keep(sim, sizeof(*meeting));
+	meeting->task_id = task->id;
+	for (int i = 0; i < sim->n_servers; i++)
+		if (sim_server_ready(&sim->servers[i]))
+			sim_call(sim, &sim->servers[i], do_meet, meeting);
+}
+
 static void act(struct sim *sim, void *arg)
 {
 	if (sim->calm)
@@ -402,6 +452,8 @@ static void act(struct sim *sim, void *arg)
 	struct sim_server *server = sim_any_server(sim);
 	if (server != NULL)
 		sim_call(sim, server, do_act, NULL);
+	if (sim->narrow)
+		meet(sim);
 }
 
 /* ---- a task with more runs than one transaction cancels */
@@ -514,7 +566,8 @@ static void do_set_up(struct sim *sim, void *arg)
 	put_calendar(sim);
 	for (int i = 0; i < 4; i++)
 		sim_act_on_alerts(sim);
-	for (int i = (int)sim_between(sim, 3, 12); i > 0 && (status == AX_OK || status == AX_EXISTS); i--)
+	for (int i = (int)sim_between(sim, 3, sim->narrow ? 6 : 12); i > 0 && (status == AX_OK || status == AX_EXISTS);
+		i--)
 		create(sim);
 	if (sim->is_set_up || sim->at->server->crash || (status != AX_OK && status != AX_EXISTS))
 		return;

@@ -289,7 +289,7 @@ void sim_servers_clock_set(struct sim *sim)
 /* Which there are, and what kind of threads they have. */
 void sim_servers_start(struct sim *sim)
 {
-	sim->n_servers = sim_between(sim, 0, 2) == 0 ? 1 : (int)sim_between(sim, 2, SIM_SERVERS);
+	sim->n_servers = !sim->narrow && sim_between(sim, 0, 2) == 0 ? 1 : (int)sim_between(sim, 2, SIM_SERVERS);
 	sim->sole = sim->n_servers == 1 && sim_between(sim, 0, 1) == 0;
 	sim->poll_all = sim_between(sim, 0, 1) == 0;
 	sim->roam = sim_between(sim, 0, 1) == 0;

@@ -192,6 +192,7 @@ struct sim_seen {
 struct sim {
 	uint64_t seed, random;
 	bool trace, calm, failed;
+	bool narrow; /* few tasks, and people who do things to one of them at all servers at once */
 	char failure[400];
 	int64_t now;       /* true time */
 	int64_t wall_step; /* the server's clock minus true time */

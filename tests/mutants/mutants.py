@@ -7,10 +7,11 @@ class Mutant(NamedTuple):
     name: str
     why: str  # what the guard is for
     edits: tuple  # of (file, exact old text, new text)
+    narrow: bool  # seen where few tasks are touched by many at once: axsim --narrow
 
 
-def mutant(name, why, *edits):
-    return Mutant(name, why, edits)
+def mutant(name, why, *edits, narrow=False):
+    return Mutant(name, why, edits, narrow)
 
 
 BIRTH, CHANGE, DISPATCH, FIRE = "src/app/birth.c", "src/app/change.c", "src/app/dispatch.c", "src/app/fire.c"
@@ -222,6 +223,13 @@ MUTANTS = [
            (DISPATCH, "group_get(tx, group_key, true, &t.group, err)", "group_get(tx, group_key, false, &t.group, err)")),
     mutant("claim-without-the-workers-lock", "who disables a worker has the answer before the next claim",
            (DISPATCH, "poll->incarnation, true, pass->now, worker", "poll->incarnation, false, pass->now, worker")),
+    mutant("end-without-the-tasks-lock", "the end of a run lets go by the definition and pause of now",
+           (CHANGE, "status = tx->ops->task_get(tx, run->task_id, true, &task, err);",
+            "status = tx->ops->task_get(tx, run->task_id, false, &task, err);"), narrow=True),
+    mutant("trigger-without-the-tasks-lock", "a run that is made by hand sees those that are born beside it",
+           (TASKS, "task_get(tx, t->ask->task_id, true, &task, err)", "task_get(tx, t->ask->task_id, false, &task, err)"), narrow=True),
+    mutant("event-sent-at-once", "who sends an event at the moment that another does has the same answer",
+           (EVENTS, "\tif (status == AX_EXISTS) /* another", "\tif (false) /* another"), narrow=True),
     mutant("stripes-overlap", "threads of a server make different gids",
            (GID, "\t\t.first = (int64_t)SEQUENCES * stripe / stripes,\n\t\t.end = end,\n",
             "\t\t.first = 0,\n\t\t.end = SEQUENCES,\n")),
