@@ -85,24 +85,13 @@ static enum ax_status tell_hearers(
 	return status;
 }
 
-static bool is_there(const struct ax_channels *channels, int64_t id)
-{
-	for (int i = 0; i < channels->n; i++)
-		if (channels->at[i].id == id)
-			return true;
-	return false;
-}
-
 /* Queues the end to those who were told of the beginning, and are still there. */
 static enum ax_status tell_the_told(struct ax_tx *tx, const struct ax_alert *alert, int64_t now, struct ax_err *err)
 {
 	struct ax_deliveries told;
-	struct ax_channels channels;
 	enum ax_status status = tx->ops->deliveries_of_alert(tx, alert->id, INT32_MAX, &told, err);
-	if (status == AX_OK && told.n > 0)
-		status = tx->ops->channels(tx, &channels, err);
 	for (int i = 0; status == AX_OK && i < told.n; i++)
-		if (told.at[i].kind == AX_TELL_OPEN && is_there(&channels, told.at[i].channel_id))
+		if (told.at[i].kind == AX_TELL_OPEN)
 			status = queue(tx, alert, told.at[i].channel_id, AX_TELL_RESOLVED, now, err);
 	return status;
 }
