@@ -66,6 +66,9 @@ export const en = {
 	'common.status': 'Status',
 	'common.version': 'Version',
 	'common.colon': ': ',
+	'common.aside': ' ({text})',
+	'unit.s': ' (s)',
+	'unit.%': ' (%)',
 
 	'problem.unreachable': 'The server does not answer.',
 	'problem.unreachableHint': 'It may be restarting, or the network is down. Nothing you typed is lost.',
@@ -829,6 +832,7 @@ export const en = {
 	'workers.disableText': 'It gets no new runs until somebody resumes it, also after a restart.',
 	'workers.forgetTitle': 'Forget {name}?',
 	'workers.forgetText': 'It leaves this list. It comes back when it registers again.',
+	'workers.version': 'Version',
 	'workers.runs': 'Its runs',
 
 	'groups.title': 'Groups',

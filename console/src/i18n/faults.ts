@@ -131,7 +131,7 @@ export const zhFaults: Record<string, string> = {
 	'The {} field has an empty item: remove the extra comma.': '{1}段中有空项：请去掉多余的逗号。',
 	"'?' stands alone and only in the day and weekday fields; write * here.": '? 只能单独用于日和星期两段；此处请写 *。',
 	"'{}' cannot be read in the {} field; write for example {}.": '{2}段中的“{1}”无法解读；可写如 {3}。',
-	"'{}' is out of range: the {} goes from {} to {}{}.": '“{1}”超出范围：{2}为 {3} 至 {4}{5}。',
+	"'{}' is out of range: the {} goes from {} to {}{}.": '“{1}”超出范围：{2}段为 {3} 至 {4}{5}。',
 	'A step of 0 never moves: write a step from 1 to {} after the /.': '步长为 0 不会前进：/ 后请写 1 至 {1}。',
 	'Step {} is larger than the {} field ({}-{}): write a smaller one, or list the values.': '步长 {1} 超过{2}段的范围（{3}-{4}）：请写小一些，或列出各值。',
 	'Step {} is larger than the {} field ({}-{}). For every {} {} use @every {}{}.': '步长 {1} 超过{2}段的范围（{3}-{4}）。要每 {5} {6}一次，请用 @every {7}{8}。',
@@ -384,7 +384,7 @@ export const zhFaults: Record<string, string> = {
 	'a newer incarnation of this worker took over': '该节点较新的实例已接管',
 }
 
-/** What the server itself writes where workers and people write, too: the message of a run that no worker spoke of, why a canary ended,
+/** What server and ax-worker themselves write where tasks and people write, too: the message of a run that no worker spoke of, why a canary ended,
  * why a message did not arrive; and what is said of a fire near a change of the clocks. */
 export const zhMessages: Record<string, string> = {
 	'{} of {} shards did not succeed; shard {} {}': '{2} 个分片中有 {1} 个未成功；第 {3} 个分片{4}',
@@ -401,6 +401,31 @@ export const zhMessages: Record<string, string> = {
 	'{} of its {} runs failed; {} of {} did before': '灰度 {2} 次运行中失败 {1} 次；原定义 {4} 次中失败 {3} 次',
 	'failures {} % against {} %, p95 {} ms against {} ms': '失败率 {1}%，原定义 {2}%；95% 耗时 {3} 毫秒，原定义 {4} 毫秒',
 	'no worker offers executor {}: run {} has waited for one for {} minutes': '没有节点提供执行器 {1}：运行 {2} 已等待 {3} 分钟',
+
+	'exit status {}': '退出码 {1}',
+	'exit status {}: {}': '退出码 {1}：{2}',
+	'ended by signal {}': '被信号 {1} 终止',
+	'ended by signal {}: {}': '被信号 {1} 终止：{2}',
+	'time limit of {} s reached': '达到 {1} 秒的时限',
+	'time limit reached before the answer was complete': '答复完成之前达到时限',
+	'HTTP status {}': 'HTTP 状态码 {1}',
+	'HTTP status {}: {}': 'HTTP 状态码 {1}：{2}',
+	'this worker does not let tasks call that address': '该节点不允许任务访问该地址',
+	'the answer is longer than 10 MiB': '答复超过 10 MiB',
+	"the target's certificate is not valid for it": '目标的证书对它无效',
+	'the target could not be reached': '未能连上目标',
+	'cancelled before it began': '开始之前已取消',
+	'the worker could not start a thread': '节点无法启动线程',
+	"the worker cannot make the attempt's folder: {}": '节点无法创建该次尝试的目录：{1}',
+	'the worker cannot start ax-exec: {}': '节点无法启动 ax-exec：{1}',
+	'the working directory (cwd) cannot be entered: {}': '无法进入工作目录（cwd）：{1}',
+	'the program cannot be run: {}': '无法运行该程序：{1}',
+	"the worker's policy does not list the program {}": '节点的本地策略未列出程序 {1}',
+	"the worker's policy does not list the folder {}": '节点的本地策略未列出目录 {1}',
+	"the worker's policy does not list the user {}": '节点的本地策略未列出用户 {1}',
+	'a task may not set the environment variable {}': '任务不能设置环境变量 {1}',
+	'there is no user {} on the worker': '节点上没有用户 {1}',
+	'no task runs as root': '任务不能以 root 运行',
 
 	'the channel is off': '渠道已停用',
 	'the alert is gone': '告警已不存在',
@@ -435,6 +460,8 @@ const words: Record<string, string> = {
 	' within its calendar and validity': '（在其日历和有效期内）',
 	': rerun it instead': '；请改为再次运行',
 	': set it inside the script': '；请在脚本内设置',
+	' (1 is Sunday)': '（1 是周日）',
+	' (0 and 7 are Sunday)': '（0 和 7 是周日）',
 	' and more': ' 等',
 	'more than ': '超过',
 	'In 5-field cron': '在 5 段 cron 中',
@@ -487,7 +514,7 @@ function filled(value: string): string {
 	if (/^[A-Z]{6,10}$/.test(value)) return tWord('state', value)
 	const date = /^(\d+) ([A-Z][a-z]{2})(?: ([\d:]+))?$/.exec(value)
 	if (date) return `${MONTHS.indexOf(date[2]!) + 1} 月 ${date[1]} 日${date[3] ? ` ${date[3]}` : ''}`
-	return words[value] ?? zhFaults[value] ?? value
+	return words[value] ?? zhFaults[value] ?? readMessage(value) ?? value
 }
 
 /** The server's sentence in Chinese; null when it is new to us, or somebody else's words. */

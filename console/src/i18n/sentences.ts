@@ -163,7 +163,7 @@ export const zhSentences: Record<string, string> = {
 	line_created: '{kind}，任务版本 {version}',
 	line_created_late: '{kind}，到期后 {late_ms}',
 	line_dispatched: '第 {attempt} 次尝试派发给 {worker}，fence {fence}',
-	line_due: '到期',
+	line_due: '时刻已到',
 	line_ended: '{state}[：{message}]',
 	line_late_report: '{worker} 在尝试结束后才报告：{outcome}；仅作记录，未应用',
 	line_retry_due: '下一次尝试',
@@ -232,7 +232,7 @@ function shown(name: string, value: string | number): string {
 	if (name === 'status') return tWord('taskStatus', word)
 	if (name === 'failure_state') return tWord('failureState', word)
 	if (name === 'fault') return tFault(word)
-	if (name === 'message' || name === 'note') return tMessage(word)
+	if (name === 'message' || name === 'note' || name === 'title') return tMessage(word)
 	if (name === 'reason') return tMessage(tWord('reason', word))
 	return word
 }
@@ -252,7 +252,8 @@ export function sentenceText(said: { text: string; sentence: string | null; para
 	return own === undefined ? said.text : fillSentence(own, said.params)
 }
 
-/** What an alert is about, and how it ended. */
+/** What an alert is about, what was seen, and how it ended. The subject of failures of one kind is what their runs said. */
+export const alertSubject = (alert: Alert): string => (alert.rule === 'failure_group' ? tMessage(alert.subject) : alert.subject)
 export const alertText = (alert: Alert): string => sentenceText({ text: alert.detail, sentence: alert.detail_sentence, params: alert.detail_params })
 export const alertEnd = (alert: Alert): string =>
 	sentenceText({ text: alert.resolve_note, sentence: alert.resolve_note_sentence, params: alert.resolve_note_params })

@@ -97,9 +97,9 @@ test('the table holds nothing that the source does not say', () => {
 })
 
 test('what the server writes as a message is what its source says', () => {
-	const source = [...sourcesOf('../src/core'), ...sourcesOf('../src/app'), ...sourcesOf('../src/adapters/curl')].map((file) => readFileSync(file, 'utf8')).join('\n')
+	const source = [...sourcesOf('../src/core'), ...sourcesOf('../src/app'), ...sourcesOf('../src/adapters/curl'), ...sourcesOf('../src/worker'), ...sourcesOf('../lib/axworker')].map((file) => readFileSync(file, 'utf8')).join('\n')
 	const whole = oneQuote(withHoles(source.replace(/" *PRI[du]64\s*"/g, 'lld').replace(/"\s+"/g, '').replaceAll('%02lld', '%lld')))
-	const longest = (text: string) => text.split(/\{\}|(?<=calendar) /).sort((a, b) => b.length - a.length)[0]!.replace(/^: /, '').trim()
+	const longest = (text: string) => text.split(/\{\}|(?<=calendar) /).sort((a, b) => b.length - a.length)[0]!.replace(/^: |: $/g, '').trim()
 	expect(Object.keys(zhMessages).filter((english) => !whole.includes(longest(oneQuote(english))))).toEqual([])
 })
 

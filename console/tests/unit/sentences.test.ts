@@ -46,6 +46,6 @@ test('parameters are shown as the console shows such things', () => {
 
 test('what the server filled in is in Chinese, what workers said is as it is', () => {
 	expect(fillSentence('{fault}', { fault: "the zone data has no zone 'Mars'; write an IANA name" })).toBe('时区数据中没有“Mars”；请写 IANA 名称')
-	expect(fillSentence('{message}', { message: '2 of 8 shards did not succeed; shard 3 FAILED: disk full' })).toBe('8 个分片中有 2 个未成功；第 3 个分片失败：disk full')
+	expect(fillSentence('{message}', { message: '2 of 8 shards did not succeed; shard 3 FAILED: exit status 9: disk full' })).toBe('8 个分片中有 2 个未成功；第 3 个分片失败：退出码 9：disk full')
 	expect(fillSentence('{message}', { message: 'disk full' })).toBe('disk full')
 })
