@@ -55,14 +55,6 @@ enum ax_status ax_tick_task(struct ax_ctx *ctx, struct ax_tx *tx, struct ax_task
 	return status;
 }
 
-/* Then the rest is for the next transaction. */
-static bool is_full(struct pass *pass, int64_t enough)
-{
-	bool full = pass->ctx->written >= enough;
-	pass->taken = full ? AX_BATCH : pass->taken;
-	return full;
-}
-
 static enum ax_status fire_tasks(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
@@ -71,8 +63,10 @@ static enum ax_status fire_tasks(struct ax_tx *tx, void *arg, struct ax_err *err
 	int64_t enough = pass->ctx->written + AX_SWEEP_WRITES;
 	pass->taken = status == AX_OK ? due.n : 0;
 	pass->ctx->found_late |= pass->taken > 0;
-	for (int i = 0; status == AX_OK && i < due.n && !is_full(pass, enough); i++)
+	for (int i = 0; status == AX_OK && i < due.n && pass->ctx->written < enough; i++)
 		status = ax_tick_task(pass->ctx, tx, &due.at[i], pass->now, err);
+	if (pass->ctx->written >= enough)
+		pass->taken = AX_BATCH; /* the rest is for the next transaction */
 	return status;
 }
 
@@ -122,7 +116,7 @@ static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err
 		tx->ops->runs_overdue(tx, pass->now, pass->now - pass->ctx->queue_leads_ms, AX_BATCH, &overdue, err);
 	int64_t enough = pass->ctx->written + AX_SWEEP_WRITES;
 	pass->taken = status == AX_OK ? overdue.n : 0;
-	for (int i = 0; status == AX_OK && i < overdue.n && !is_full(pass, enough); i++) {
+	for (int i = 0; status == AX_OK && i < overdue.n && pass->ctx->written < enough; i++) {
 		struct ax_run *run = &overdue.at[i];
 		if (i > 0) /* what was swept before it may have gone down a chain to this one */
 			status = tx->ops->run_get(tx, run->gid, true, run, err);
@@ -131,6 +125,8 @@ static enum ax_status sweep_runs(struct ax_tx *tx, void *arg, struct ax_err *err
 		if (status == AX_OK && due)
 			status = ax_tick_run(pass->ctx, tx, run, pass->now, err);
 	}
+	if (pass->ctx->written >= enough)
+		pass->taken = AX_BATCH; /* the rest is for the next transaction */
 	return status;
 }
 
