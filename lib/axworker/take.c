@@ -196,6 +196,7 @@ static bool is_overtaken(const struct axw *w, int64_t gid, int64_t fence)
 }
 
 static const char too_late[] = "too_late"; /* by now it may be another worker's */
+static const char no_place[] = "no_place"; /* what several servers gave at once, each as much as was asked */
 
 /* Why a run is not taken, or NULL. */
 static const char *reason_to_drop(const struct axw *w, const struct group *group, int64_t poll_sent_ms)
@@ -206,8 +207,7 @@ static const char *reason_to_drop(const struct axw *w, const struct group *group
 		return too_late;
 	if (w->disk_low)
 		return "disk_low";
-	/* What several servers gave at once, each of them as much as was asked. */
-	return group && axw_slots(w, group) == 0 ? "no_place" : NULL;
+	return group && axw_slots(w, group) == 0 ? no_place : NULL;
 }
 
 static void log_unreadable(const struct axw *w, struct ax_look run)
@@ -248,9 +248,9 @@ void axw_attempt_take(struct server *giver, struct ax_look run, int64_t poll_sen
 	const char *reason = reason_to_drop(w, group_of(w, &parts), poll_sent_ms);
 	if (reason)
 		log_drop(w, gid, fence, reason);
-	/* What was on its way for so long has waited enough. Of the rest the server hears nothing, and gives it out
-	 * again when nobody has accepted it: at once it would come back to a worker that is as full as before. */
-	if ((reason && reason != too_late) || seen_before(w, gid, fence))
+	/* What others may have is given back, so that it waits no longer. Of the rest the server hears nothing, and
+	 * gives it out again when nobody has accepted it: at once it would come back to this worker. */
+	if ((reason && reason != too_late && reason != no_place) || seen_before(w, gid, fence))
 		return;
 	struct axw_attempt *a = axw_attempt_new(w, gid, fence);
 	a->giver = giver;

@@ -253,11 +253,14 @@ def test_no_more_is_taken_than_there_are_places(pair, start_worker, tmp_path):
     go.write_text("")
     for gid in set(given) - dropped:
         assert pair.a.result(gid)["outcome"] == "success"
-    assert not any(pair.a.said(gid, kind) for gid in dropped for kind in ("accepted", "started", "result"))
-    for gid in dropped:  # the server gives them out again
+    for gid in dropped:  # given back at once, by whoever gave it
+        back = wait_for(lambda: [item for s in (pair.a, pair.b) for item in s.said(gid, "result")])
+        assert {item["outcome"] for item in back} == {"cancelled"}
+        assert not any(s.said(gid, kind) for s in (pair.a, pair.b) for kind in ("accepted", "started"))
         pair.b.give(gid=gid, fence=2, param={"argv": ["/bin/true"]})
     for gid in dropped:
-        assert pair.b.result(gid)["fence"] == 2
+        assert wait_for(lambda: [item for s in (pair.a, pair.b) for item in s.said(gid, "result")
+                                 if item["fence"] == 2])[0]["outcome"] == "success"
     assert all(f["slots"] <= 6 for server in (pair.a, pair.b) for p in server.polls for f in p["free"])
 
 
