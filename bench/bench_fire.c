@@ -207,6 +207,7 @@ static int live(struct bench *b)
 	struct ax_err err = { 0 };
 	struct ax_poll poll = { .worker = "w", .incarnation = "i", .n_free = 1 };
 	int64_t next;
+	bool any;
 	poll.free[0].group_key = "default";
 	poll.free[0].slots = b->batch;
 	begin(&b->sums[BORN], b->db_pid);
@@ -214,6 +215,7 @@ static int live(struct bench *b)
 	end(&b->sums[BORN], b->db_pid);
 	quiet_now += 2;
 	begin(&b->sums[GIVEN], b->db_pid);
+	must(ax_polls_look(&b->ctx, &poll, 1, &any, &err), &err);
 	must(ax_dispatch(&b->ctx, &poll, 1, &err), &err);
 	end(&b->sums[GIVEN], b->db_pid);
 	quiet_now += 2;

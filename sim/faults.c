@@ -56,6 +56,7 @@ static enum ax_status run(struct ax_store *store, struct ax_arena *arena, ax_tx_
 	if (status != AX_OK && err != NULL)
 		*err = own;
 	sim_check_step(sim);
+	sim_server_tell(t);
 	if (sim_chance(sim, sim->profile.server_crash)) {
 		t->server->crash = true;
 		return ax_fail(err, AX_UNCERTAIN, "", "the server dies after the commit");
@@ -96,18 +97,18 @@ static void run_changed(struct ax_notify *notify, const struct ax_run *run_row)
 	sim_trace(sim, "run %lld task %lld key %s %s fence %lld %s", (long long)run_row->gid,
 		(long long)run_row->task_id, run_row->fire_key, ax_run_state_name(run_row->status),
 		(long long)run_row->fence, run_row->reason);
+	if (run_row->cancel == AX_CANCEL_ASKED && ax_run_is_given_out(run_row->status) && !ax_run_is_parent(run_row))
+		CONTAINER(struct sim_thread, notify, notify)->changed[run_row->worker[1] - '1'] = true;
 }
 
 static void worker_changed(struct ax_notify *notify, const char *worker)
 {
-	(void)notify;
-	(void)worker;
+	CONTAINER(struct sim_thread, notify, notify)->changed[worker[1] - '1'] = true;
 }
 
 static void group_ready(struct ax_notify *notify, const char *group_key)
 {
-	(void)group_key;
-	CONTAINER(struct sim_thread, notify, notify)->server->dispatch_due = true;
+	CONTAINER(struct sim_thread, notify, notify)->ready[strcmp(group_key, "default") != 0] = true;
 }
 
 static void event(struct ax_log *log, enum ax_log_level level, const char *name, const char *fields)

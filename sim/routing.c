@@ -116,9 +116,9 @@ static bool might_have(struct sim *sim, const struct sim_worker *w, int64_t slot
 	return ax_group_room(group, run->lane) > 0 && ax_worker_room(group, part, run->lane) > 0;
 }
 
-/* Nothing that a worker asking for runs might have is left waiting, but what waits a moment for the worker that its
- * route wants (L3). */
-void sim_check_left(struct sim *sim, const struct sim_worker *worker, int64_t slots)
+/* Nothing that a worker asking for runs might have is left waiting for so long, but what waits a moment for the worker
+ * that its route wants (L3). */
+void sim_check_left(struct sim *sim, const struct sim_worker *worker, int64_t slots, int64_t for_ms)
 {
 	const struct ax_run *run;
 	const struct ax_task_version *version;
@@ -131,7 +131,10 @@ void sim_check_left(struct sim *sim, const struct sim_worker *worker, int64_t sl
 			wants_one = wants_one ||
 				(version->task_id == run->task_id && version->version == run->version &&
 					ax_route_waits(version->def.route));
-		if (!wants_one || waited < 0 || waited >= AX_ROUTE_WAIT_MS)
+		int64_t patience = wants_one ? AX_ROUTE_WAIT_MS : 0;
+		bool passed_over =
+			for_ms > 0 ? waited >= patience + for_ms : !wants_one || waited < 0 || waited >= patience;
+		if (passed_over)
 			sim_fail(sim, "L3 run %lld was left waiting %lld ms beside %s, which has room",
 				(long long)run->gid, (long long)waited, worker->name);
 	}

@@ -9,6 +9,11 @@
 #include "core/limits.h"
 #include "sim.h"
 
+enum {
+	NOTICE_MS = 250, /* until the others read what a server told */
+	LEFT_MS = 1000,  /* nothing was said for so long: what waits when a poll ends was forgotten */
+};
+
 static const char *const credential[] = { "default", "other", NULL };
 
 static void start(struct sim *sim, void *arg);
@@ -82,49 +87,172 @@ static void answer_worker(
 		sim_send(sim, deliver, arg);
 }
 
+static const char *const group_keys[SIM_GROUPS] = { "default", "other" };
+
+static void look_at_all(struct sim_parked *parked)
+{
+	parked->said = true;
+	for (int g = 0; g < SIM_GROUPS; g++)
+		parked->ready[g] = true;
+}
+
+static bool is_wanted(const struct sim_parked *parked)
+{
+	bool wanted = parked->said;
+	for (int g = 0; g < SIM_GROUPS; g++)
+		wanted = wanted || parked->ready[g];
+	return wanted;
+}
+
+struct notice {
+	struct sim_server *server;
+	bool ready[SIM_GROUPS], changed[SIM_WORKERS];
+};
+
+static void hear(const struct notice *notice)
+{
+	for (size_t i = 0; i < AX_COUNT(notice->server->parked); i++) {
+		struct sim_parked *parked = &notice->server->parked[i];
+		if (notice->changed[parked->worker])
+			look_at_all(parked);
+		for (int g = 0; g < SIM_GROUPS; g++)
+			parked->ready[g] = parked->ready[g] || notice->ready[g];
+	}
+	notice->server->dispatch_due = true;
+}
+
+static void dispatch_soon(struct sim *sim, void *arg)
+{
+	struct sim_server *server = arg;
+	server->dispatch_due = true;
+	if (sim_server_ready(server) && !server->dispatching)
+		sim_call(sim, server, sim_server_dispatch, server);
+}
+
+static void arrive(struct sim *sim, void *arg)
+{
+	struct notice *notice = arg;
+	hear(notice);
+	dispatch_soon(sim, notice->server);
+}
+
+void sim_server_tell(struct sim_thread *t)
+{
+	struct notice told = { .server = t->server };
+	bool any = false;
+	memcpy(told.ready, t->ready, sizeof(told.ready));
+	memcpy(told.changed, t->changed, sizeof(told.changed));
+	for (int g = 0; g < SIM_GROUPS; g++)
+		any = any || told.ready[g];
+	for (int w = 0; w < SIM_WORKERS; w++)
+		any = any || told.changed[w];
+	if (!any)
+		return;
+	t->sim->told_ms = t->sim->now;
+	memset(t->ready, 0, sizeof(t->ready));
+	memset(t->changed, 0, sizeof(t->changed));
+	hear(&told);
+	for (int i = 0; i < t->sim->n_servers; i++) {
+		if (&t->sim->servers[i] == t->server)
+			continue;
+		struct notice *notice = sim_keep(t->sim, sizeof(*notice));
+		*notice = told;
+		notice->server = &t->sim->servers[i];
+		sim_after(t->sim, NOTICE_MS, arrive, notice);
+	}
+}
+
+/* What the turn left is looked at again. */
+static void look_again(
+	struct sim *sim, struct sim_server *server, struct sim_parked *parked, const struct ax_poll *poll)
+{
+	for (int g = 0; g < SIM_GROUPS; g++) {
+		int64_t in_ms = poll->free[g].again_ms;
+		parked->ready[g] = parked->ready[g] || in_ms != AX_AGAIN_NEVER;
+		if (in_ms == AX_AGAIN_NOW)
+			server->dispatch_due = true;
+		else if (in_ms != AX_AGAIN_NEVER)
+			sim_after(sim, in_ms, dispatch_soon, server);
+	}
+}
+
+/* Those that have something to be looked at, and those whose time is over; how many, *ret_at: which. */
+static int collect(struct sim *sim, struct sim_server *server, struct ax_poll *polls, int *ret_at)
+{
+	int n = 0;
+	for (size_t i = 0; i < AX_COUNT(server->parked); i++) {
+		struct sim_parked *parked = &server->parked[i];
+		if (!parked->live || (!is_wanted(parked) && parked->until > sim->now))
+			continue;
+		ret_at[n] = (int)i;
+		polls[n++] = (struct ax_poll){
+			.worker = sim->workers[parked->worker].name,
+			.incarnation = parked->incarnation,
+			.known = !parked->said,
+			.free = { { group_keys[0], parked->slots, .idle = !parked->ready[0] },
+				{ group_keys[1], parked->slots, .idle = !parked->ready[1] } },
+			.n_free = SIM_GROUPS,
+		};
+		parked->said = parked->ready[0] = parked->ready[1] = false;
+	}
+	return n;
+}
+
+/* Was anybody passed over? At once that shows only where nobody else was at work; by the end of a poll, where all that
+ * was said has been heard. */
+static void check_left(struct sim *sim, const struct sim_parked *parked, const struct ax_poll *poll, bool at_once)
+{
+	bool all = !poll->known && !poll->free[0].idle && !poll->free[1].idle;
+	bool again = false; /* it is not forgotten, others hold what waits */
+	for (int g = 0; g < SIM_GROUPS; g++)
+		again = again || poll->free[g].again_ms != AX_AGAIN_NEVER;
+	if (poll->status != AX_OK || poll->n_orders > 0 || !sim->at->alone)
+		return;
+	if (all && at_once)
+		sim_check_left(sim, &sim->workers[parked->worker], parked->slots, 0);
+	else if (!again && parked->until <= sim->now && sim->now - sim->told_ms >= LEFT_MS &&
+		sim->profile.clock_step == 0)
+		sim_check_left(sim, &sim->workers[parked->worker], parked->slots, LEFT_MS);
+}
+
 /* Answers what can be answered; polls that got nothing stay parked until their time is over. */
 void sim_server_dispatch(struct sim *sim, void *arg)
 {
 	struct sim_server *server = arg;
 	struct sim_thread *t = sim->at;
+	struct ax_poll polls[SIM_WORKERS * 4];
+	int at[SIM_WORKERS * 4];
+	bool any;
 	server->dispatch_due = true;
 	if (server->dispatching) /* on another thread: once more, afterwards */
 		return;
-	struct ax_poll polls[SIM_WORKERS * 4];
-	int at[SIM_WORKERS * 4], n = 0;
-	for (size_t i = 0; i < AX_COUNT(server->parked); i++) {
-		struct sim_parked *parked = &server->parked[i];
-		if (!parked->live)
-			continue;
-		at[n] = (int)i;
-		polls[n++] = (struct ax_poll){
-			.worker = sim->workers[parked->worker].name,
-			.incarnation = parked->incarnation,
-			.free = { { "default", parked->slots }, { "other", parked->slots } },
-			.n_free = 2,
-		};
-	}
 	server->dispatch_due = false;
+	int n = collect(sim, server, polls, at);
 	if (n == 0)
 		return;
 	struct ax_err err = { 0 };
 	server->dispatching = true;
 	int64_t then = sim->now;
-	enum ax_status status = ax_dispatch(&t->ctx, polls, n, &err);
+	enum ax_status status = ax_polls_look(&t->ctx, polls, n, &any, &err);
+	if (status == AX_OK && any)
+		status = ax_dispatch(&t->ctx, polls, n, &err);
 	server->dispatching = false;
 	if (server->crash)
 		return;
 	for (int i = 0; i < n; i++) {
 		struct sim_parked *parked = &server->parked[at[i]];
 		bool over = parked->until <= sim->now;
-		if (status == AX_OK && polls[i].status == AX_OK && polls[i].n_orders == 0 && t->alone &&
-			sim->now == then)
-			sim_check_left(sim, &sim->workers[parked->worker], parked->slots);
+		if (status == AX_OK)
+			check_left(sim, parked, &polls[i], sim->now == then);
 		if (status == AX_OK && polls[i].status == AX_OK && polls[i].n_orders == 0 && polls[i].n_stops == 0 &&
-			!over)
+			!over) {
+			look_again(sim, server, parked, &polls[i]);
 			continue;
-		if (status != AX_OK && !over)
+		}
+		if (status != AX_OK && !over) {
+			look_at_all(parked);
 			continue;
+		}
 		struct sim_poll *answer = sim_keep(sim, sizeof(*answer));
 		answer->server = server;
 		answer->worker = &sim->workers[parked->worker];
@@ -395,6 +523,7 @@ void sim_server_poll(struct sim *sim, void *arg)
 			.until = sim->now + AX_POLL_WAIT_MS,
 			.live = true,
 		};
+		look_at_all(parked);
 		snprintf(parked->incarnation, sizeof(parked->incarnation), "%s", request->incarnation);
 		server->dispatch_due = true;
 		if (!server->dispatching)

@@ -37,6 +37,7 @@ enum {
 	SIM_THREADS = 2,
 	SIM_SKEW_MS = 200,
 	SIM_WORKERS = 3,
+	SIM_GROUPS = 2,
 	SIM_HELD_MAX = 24,
 	SIM_TASKS_MAX = 40,
 	SIM_BUSY_MAX = 16
@@ -113,6 +114,8 @@ struct sim_parked {
 	int64_t slots;
 	int64_t until;
 	bool live;
+	bool said;              /* of its worker, since it was looked at last */
+	bool ready[SIM_GROUPS]; /* … of its groups */
 };
 
 /* One of a server's: it does one thing at a time. */
@@ -129,8 +132,9 @@ struct sim_thread {
 	struct ax_clock clock;
 	struct ax_notify notify;
 	struct ax_log log;
-	bool alone;   /* no other transaction was open while its last one was */
-	bool stepped; /* the clock was set while it was at work */
+	bool alone;                                   /* no other transaction was open while its last one was */
+	bool stepped;                                 /* the clock was set while it was at work */
+	bool ready[SIM_GROUPS], changed[SIM_WORKERS]; /* what its transaction says, for when it has ended */
 };
 
 /* What waits for a thread. */
@@ -214,6 +218,7 @@ struct sim {
 	bool shared;           /* transactions overlap */
 	bool poll_all, roam;   /* workers speak to all servers, or to any */
 	struct sim_thread *at; /* whose turn it is */
+	int64_t told_ms;       /* when a server said something to polls last */
 	bool is_set_up;
 	int64_t pile;    /* a task with more runs than one transaction cancels; 0 = none */
 	int64_t *doomed; /* its runs that were left when a delete was answered */
@@ -275,6 +280,9 @@ void sim_servers_clock_set(struct sim *sim);
 void sim_server_die(struct sim *sim, struct sim_server *server);
 void sim_server_dispatch(struct sim *sim, void *server);
 void sim_server_wake(struct sim *sim, struct sim_server *server);
+/* A transaction of the thread has ended: its server's polls hear at once what it said, those of the others a little
+ * later. */
+void sim_server_tell(struct sim_thread *t);
 bool sim_server_ready(const struct sim_server *server);                           /* does it answer? */
 struct sim_server *sim_any_server(struct sim *sim);                               /* that is ready; NULL = none */
 void *sim_copy(struct sim *sim, const struct ax_row_type *type, const void *row); /* until the call is over */
@@ -355,8 +363,9 @@ const char *sim_worker_executors(const struct sim_worker *worker);
 void sim_draw_route(struct sim *sim, struct ax_task_def *def);
 void sim_draw_room(struct sim *sim, struct ax_group *group);
 void sim_check_claim(struct sim *sim, const struct ax_run *run);
-void sim_check_left(struct sim *sim, const struct sim_worker *worker, int64_t slots); /* its poll got nothing */
-bool sim_may_wait_for_ever(struct sim *sim, const struct ax_run *run);                /* no worker may ever have it */
+void sim_check_left(
+	struct sim *sim, const struct sim_worker *worker, int64_t slots, int64_t for_ms); /* its poll got nothing */
+bool sim_may_wait_for_ever(struct sim *sim, const struct ax_run *run); /* no worker may ever have it */
 
 /* invariants.c */
 void sim_check_told(

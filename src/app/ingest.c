@@ -13,6 +13,7 @@ struct pass {
 	struct ax_ctx *ctx;
 	struct ax_report *report;
 	int64_t now;
+	struct ax_worker worker;
 	struct ax_run run; /* of the newest item */
 	bool unwritten;    /* it has begun, and the next item, which ends it, writes both */
 };
@@ -234,17 +235,15 @@ static enum ax_status take_report(struct ax_tx *tx, void *arg, struct ax_err *er
 {
 	struct pass *pass = arg;
 	struct ax_report *report = pass->report;
-	struct ax_worker worker;
 	pass->unwritten = false;
-	enum ax_status status =
-		ax_worker_seen(pass->ctx, tx, report->worker, report->incarnation, false, pass->now, &worker, err);
+	enum ax_status status = ax_worker_read(tx, report->worker, report->incarnation, false, &pass->worker, err);
 	if (status == AX_OK)
 		status = expect(report, tx, err);
 	for (int i = 0; status == AX_OK && i < report->n; i++)
 		status = take_item(pass, tx, &report->items[i], err);
 	if (status == AX_OK)
 		status = ax_worker_stops(pass->ctx, tx, report->worker, &report->stops, &report->n_stops, err);
-	report->drain = status == AX_OK && ax_worker_is_stopped(&worker);
+	report->drain = status == AX_OK && ax_worker_is_stopped(&pass->worker);
 	return status;
 }
 
@@ -252,5 +251,9 @@ enum ax_status ax_ingest(struct ax_ctx *ctx, struct ax_report *report, struct ax
 {
 	struct pass pass = { .ctx = ctx, .report = report, .now = ax_now_ms(ctx->clock) };
 	enum ax_status status = ax_gids_ensure(ctx, err); /* ends make runs downstream */
-	return status == AX_OK ? ax_store_run(ctx->store, ctx->arena, take_report, &pass, err) : status;
+	if (status == AX_OK)
+		status = ax_store_run(ctx->store, ctx->arena, take_report, &pass, err);
+	if (status == AX_OK)
+		ax_worker_seen(ctx, &pass.worker);
+	return status;
 }

@@ -3,20 +3,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/waiting.h"
+
+struct look {
+	struct ax_ctx *ctx;
+	struct ax_poll *polls;
+	struct ax_worker *workers; /* of those that are not known */
+	int n;
+	bool any;
+};
+
 static int compare_keys(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-const char **ax_polls_groups(const struct ax_poll *polls, int n, struct ax_arena *arena, int *ret_n)
+static bool may_take(const struct ax_poll *poll, int group)
+{
+	return poll->status == AX_OK && !poll->drain && poll->free[group].slots > 0;
+}
+
+static bool is_to_be_looked_at(const struct ax_poll *poll, int group)
+{
+	return may_take(poll, group) && !poll->free[group].idle;
+}
+
+static bool may_have_some(const struct ax_poll *poll, int group)
+{
+	return may_take(poll, group) && poll->free[group].waits;
+}
+
+/* Each once, in key order. */
+static const char **list_groups(const struct ax_poll *polls, int n, bool (*fits)(const struct ax_poll *poll, int group),
+	struct ax_arena *arena, int *ret_n)
 {
 	int found = 0, max = 0, unique = 0;
 	for (int i = 0; i < n; i++)
 		max += polls[i].n_free;
 	const char **keys = ax_alloc_array(arena, (size_t)max + 1, sizeof(*keys));
 	for (int i = 0; i < n; i++)
-		for (int g = 0; polls[i].status == AX_OK && !polls[i].drain && g < polls[i].n_free; g++)
-			keys[found++] = polls[i].free[g].group_key;
+		for (int g = 0; g < polls[i].n_free; g++)
+			if (fits(&polls[i], g))
+				keys[found++] = polls[i].free[g].group_key;
 	if (found > 0)
 		qsort(keys, (size_t)found, sizeof(*keys), compare_keys);
 	for (int i = 0; i < found; i++)
@@ -26,9 +54,102 @@ const char **ax_polls_groups(const struct ax_poll *polls, int n, struct ax_arena
 	return keys;
 }
 
+const char **ax_polls_groups(const struct ax_poll *polls, int n, struct ax_arena *arena, int *ret_n)
+{
+	return list_groups(polls, n, may_have_some, arena, ret_n);
+}
+
+void ax_polls_again(struct ax_poll *polls, int n, const char *group_key, int64_t again_ms)
+{
+	for (int i = 0; i < n; i++)
+		for (int g = 0; g < polls[i].n_free; g++)
+			if (strcmp(polls[i].free[g].group_key, group_key) == 0)
+				polls[i].free[g].again_ms = again_ms;
+}
+
 struct ax_order *ax_poll_add_order(struct ax_poll *poll, struct ax_arena *arena)
 {
 	poll->orders =
 		ax_grow_array(arena, poll->orders, (size_t)poll->n_orders, 1, &poll->cap_orders, sizeof(*poll->orders));
 	return &poll->orders[poll->n_orders++];
+}
+
+/* --- looking ------------------------------------------------------------------------------------------------------ */
+
+static void clear(struct ax_poll *poll)
+{
+	for (int g = 0; g < poll->n_free; g++) {
+		poll->free[g].waits = false;
+		poll->free[g].again_ms = AX_AGAIN_NEVER;
+	}
+	poll->stops = NULL;
+	poll->n_stops = 0;
+	poll->orders = NULL;
+	poll->n_orders = 0;
+	poll->cap_orders = 0;
+}
+
+/* Who asks: its incarnation, whether it drains, what it shall stop. */
+static enum ax_status greet(struct look *look, struct ax_tx *tx, int i, struct ax_err *err)
+{
+	struct ax_poll *poll = &look->polls[i];
+	struct ax_worker *worker = &look->workers[i];
+	struct ax_err why = { 0 };
+	poll->status = ax_worker_read(tx, poll->worker, poll->incarnation, false, worker, &why);
+	if (poll->status == AX_NOT_FOUND || poll->status == AX_CONFLICT)
+		return AX_OK;
+	if (poll->status != AX_OK) {
+		if (err != NULL)
+			*err = why;
+		return poll->status;
+	}
+	poll->drain = ax_worker_is_stopped(worker);
+	return ax_worker_stops(look->ctx, tx, poll->worker, &poll->stops, &poll->n_stops, err);
+}
+
+static void mark_waiting(struct look *look, const char *group_key)
+{
+	look->any = true;
+	for (int i = 0; i < look->n; i++)
+		for (int g = 0; g < look->polls[i].n_free; g++)
+			if (strcmp(look->polls[i].free[g].group_key, group_key) == 0)
+				look->polls[i].free[g].waits = true;
+}
+
+static enum ax_status look_at_all(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct look *look = arg;
+	int n = 0;
+	enum ax_status status = AX_OK;
+	for (int i = 0; status == AX_OK && i < look->n; i++)
+		if (!look->polls[i].known)
+			status = greet(look, tx, i, err);
+	const char **keys =
+		status == AX_OK ? list_groups(look->polls, look->n, is_to_be_looked_at, tx->arena, &n) : NULL;
+	for (int i = 0; status == AX_OK && i < n; i++) {
+		bool waits;
+		status = ax_waiting_any(tx, keys[i], &waits, err);
+		if (status == AX_OK && waits)
+			mark_waiting(look, keys[i]);
+	}
+	return status;
+}
+
+enum ax_status ax_polls_look(struct ax_ctx *ctx, struct ax_poll *polls, int n, bool *ret_any, struct ax_err *err)
+{
+	struct look look = { .ctx = ctx, .polls = polls, .n = n };
+	look.workers = ax_alloc_array(ctx->arena, (size_t)n + 1, sizeof(*look.workers));
+	bool anything = false;
+	for (int i = 0; i < n; i++) {
+		clear(&polls[i]);
+		anything = anything || !polls[i].known;
+		for (int g = 0; g < polls[i].n_free; g++)
+			anything = anything || is_to_be_looked_at(&polls[i], g);
+	}
+	enum ax_status status = anything ? ax_store_run(ctx->store, ctx->arena, look_at_all, &look, err) : AX_OK;
+	for (int i = 0; status == AX_OK && i < n; i++)
+		if (!polls[i].known && polls[i].status == AX_OK)
+			ax_worker_seen(ctx, &look.workers[i]);
+	*ret_any = status == AX_OK && look.any;
+	return status;
 }

@@ -11,7 +11,9 @@ struct ax_taker {
 	const struct ax_worker *worker;
 	struct ax_worker_group part;
 	int64_t slots; /* what the poll still asks for */
-	bool given;    /* something in this turn */
+	bool chosen;   /* for a run of this turn … */
+	bool lost;     /* … and cannot have it any more */
+	bool given;
 };
 
 struct ax_takers {
@@ -27,16 +29,28 @@ struct ax_takers {
 	int *of;
 };
 
-/* Adds the workers that ask for runs of the group, `workers` being those of the polls, which are in order of age; each
- * once. */
-enum ax_status ax_takers_find(struct ax_takers *takers, struct ax_tx *tx, struct ax_poll *polls,
-	const struct ax_worker *workers, int n, struct ax_err *err);
+/* Adds the workers that ask for runs of the group by these polls, which are in order of age; each once. */
+enum ax_status ax_takers_find(
+	struct ax_takers *takers, struct ax_tx *tx, struct ax_poll *polls, int n, struct ax_err *err);
 
 /* Adds the others that are online. */
 enum ax_status ax_takers_find_others(struct ax_takers *takers, struct ax_tx *tx, struct ax_err *err);
 
+/* Has any of them room? */
+bool ax_takers_have_room(const struct ax_takers *takers);
+
 /* Those that may have the run, with or without room, as candidates; how many. */
 int ax_takers_list(struct ax_takers *takers, const struct ax_run *run, bool *ret_any_room);
+
+/* Counts a run that one of them shall have; the poll that it will be the answer to. */
+struct ax_poll *ax_takers_choose(struct ax_takers *takers, int taker, const struct ax_run *run, enum ax_routing route);
+
+/* Reads the rows of those that were chosen and of the group again, locked, in the order of all servers: workers by
+ * name, the group, the workers' parts of it. What was counted so far is forgotten. */
+enum ax_status ax_takers_lock(struct ax_takers *takers, struct ax_tx *tx, struct ax_group *group, struct ax_err *err);
+
+/* May it have the run, by the locked rows? */
+bool ax_taker_may_have(const struct ax_takers *takers, const struct ax_taker *taker, const struct ax_run *run);
 
 /* Counts a run given to one of them, as the store did. */
 void ax_takers_count(struct ax_takers *takers, struct ax_taker *taker, const struct ax_run *run, enum ax_routing route);

@@ -2,10 +2,20 @@
 
 enum { PAGE = 64 }; /* runs of a queue read at once */
 
+static const struct ax_run none = { .executor_key = "", .demand = "" };
+
+enum ax_status ax_waiting_any(struct ax_tx *tx, const char *group_key, bool *ret, struct ax_err *err)
+{
+	struct ax_run head;
+	enum ax_status status =
+		tx->ops->run_next_queue(tx, group_key, none.executor_key, none.lane, none.demand, &head, err);
+	*ret = status == AX_OK;
+	return status == AX_NOT_FOUND ? AX_OK : status;
+}
+
 /* With the head of each, which is all that is needed of those whose turn does not come. */
 enum ax_status ax_waiting_open(struct ax_waiting *w, struct ax_tx *tx, struct ax_err *err)
 {
-	struct ax_run none = { .executor_key = "", .demand = "" };
 	const struct ax_run *before = &none;
 	for (;;) {
 		struct ax_run *head = ax_alloc(tx->arena, sizeof(*head));
@@ -35,6 +45,7 @@ static enum ax_status look(struct ax_waiting *w, struct ax_tx *tx, struct ax_wai
 		q->at = 0;
 		q->locked = true;
 		q->over = q->page.n == 0;
+		w->others_hold = w->others_hold || (opening && (q->over || q->page.at[0].gid != last.gid));
 	}
 	if (!q->over)
 		*ret = &q->page.at[q->at];

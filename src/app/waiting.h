@@ -18,7 +18,11 @@ struct ax_waiting {
 	struct ax_waiting_queue *queues;
 	size_t n, cap;
 	struct ax_waiting_queue *last; /* that the newest run came from */
+	bool others_hold;              /* the head of a queue: it is theirs to give out, or is left again */
 };
+
+/* Does any run wait in the group? Held by others or not: nothing is locked. */
+enum ax_status ax_waiting_any(struct ax_tx *tx, const char *group_key, bool *ret, struct ax_err *err);
 
 /* `waiting` is zeroed but for its group. */
 enum ax_status ax_waiting_open(struct ax_waiting *waiting, struct ax_tx *tx, struct ax_err *err);

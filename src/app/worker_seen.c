@@ -6,7 +6,7 @@
 
 enum { SEEN_EVERY_MS = 5000 };
 
-static enum ax_status read_worker(struct ax_tx *tx, const char *name, const char *incarnation, bool lock,
+enum ax_status ax_worker_read(struct ax_tx *tx, const char *name, const char *incarnation, bool lock,
 	struct ax_worker *ret, struct ax_err *err)
 {
 	enum ax_status status = tx->ops->worker_get(tx, name, lock, ret, err);
@@ -17,19 +17,38 @@ static enum ax_status read_worker(struct ax_tx *tx, const char *name, const char
 	return status;
 }
 
-enum ax_status ax_worker_seen(struct ax_ctx *ctx, struct ax_tx *tx, const char *name, const char *incarnation,
-	bool lock, int64_t now, struct ax_worker *ret, struct ax_err *err)
+/* Another server may have noted it just after this one looked at its clock. */
+static bool is_seen_long_ago(const struct ax_worker *worker, int64_t now)
 {
-	enum ax_status status = read_worker(tx, name, incarnation, lock, ret, err);
-	if (status != AX_OK || (now - ret->seen_time < SEEN_EVERY_MS && now >= ret->seen_time))
+	return now - worker->seen_time >= SEEN_EVERY_MS || now < worker->seen_time - AX_SKEW_MS;
+}
+
+struct note {
+	struct ax_ctx *ctx;
+	const struct ax_worker *worker;
+	int64_t now;
+};
+
+/* By the locked row: what a person or a new incarnation wrote meanwhile stays, and another one may have noted it. */
+static enum ax_status note_seen(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct note *note = arg;
+	struct ax_worker worker;
+	enum ax_status status = ax_worker_read(tx, note->worker->name, note->worker->incarnation, true, &worker, err);
+	if (status != AX_OK || !is_seen_long_ago(&worker, note->now))
 		return status;
-	if (!lock) /* what a person or a new incarnation wrote meanwhile stays */
-		status = read_worker(tx, name, incarnation, true, ret, err);
-	if (status != AX_OK)
-		return status;
-	ret->seen_time = now;
-	ctx->notify->ops->worker_changed(ctx->notify, name);
-	return tx->ops->worker_put(tx, ret, err);
+	worker.seen_time = note->now;
+	note->ctx->notify->ops->worker_changed(note->ctx->notify, worker.name);
+	return tx->ops->worker_put(tx, &worker, err);
+}
+
+void ax_worker_seen(struct ax_ctx *ctx, const struct ax_worker *worker)
+{
+	int64_t now = ax_now_ms(ctx->clock);
+	struct note note = { .ctx = ctx, .worker = worker, .now = now };
+	struct ax_err err = { 0 };
+	if (is_seen_long_ago(worker, now))
+		(void)!ax_store_run(ctx->store, ctx->arena, note_seen, &note, &err);
 }
 
 bool ax_worker_is_stopped(const struct ax_worker *worker)

@@ -9,11 +9,15 @@ struct ax_stop {
 	const char *reason; /* cancel, lost, superseded */
 };
 
-/* Checks that a message comes from the worker's current incarnation and notes that it was seen (at most one write every
- * few seconds). `lock`: its row stays as it is until the transaction ends. AX_NOT_FOUND: unknown or left, it must
- * register; AX_CONFLICT: another incarnation took over. */
-enum ax_status ax_worker_seen(struct ax_ctx *ctx, struct ax_tx *tx, const char *name, const char *incarnation,
-	bool lock, int64_t now, struct ax_worker *ret, struct ax_err *err);
+/* The worker's row, if this is its current incarnation. `lock`: it stays as it is until the transaction ends.
+ * AX_NOT_FOUND: unknown or left, it must register; AX_CONFLICT: another incarnation took over. */
+enum ax_status ax_worker_read(struct ax_tx *tx, const char *name, const char *incarnation, bool lock,
+	struct ax_worker *ret, struct ax_err *err) AX_MUST_USE;
+
+/* Notes that a worker whose row was read has just been seen, at most every few seconds. In a transaction of its own:
+ * who holds the row for longer holds everybody up who hears of the worker. Where it fails, the next message notes it.
+ */
+void ax_worker_seen(struct ax_ctx *ctx, const struct ax_worker *worker);
 
 /* Has a person decided that it gets nothing, for now (draining) or until further notice (disabled)? */
 bool ax_worker_is_stopped(const struct ax_worker *worker);

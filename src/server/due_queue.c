@@ -89,7 +89,7 @@ static void fire(struct ax_feed_host *host, int shard, const struct ax_member *m
 	f->n = n;
 	memcpy(f->members, members, (size_t)n * sizeof *members);
 	ax_lane_post_own(&server->lanes, server->threads.tick_lane, &f->errand);
-	ax_polls_serve_all(server); /* what fires is given out behind it, with the same commit if it may be */
+	ax_polls_follow(server);
 }
 
 /* --- loading ------------------------------------------------------------------------------------------------------ */

@@ -21,11 +21,17 @@ struct dispatch_errand {
 	struct ax_parked **owner; /* of polls[i] */
 	int n_parked, n_polls;
 	bool all;
+	bool found; /* runs that wait */
+	int given;
 	enum ax_status status;
 	struct ax_err err;
 };
 
-enum { AGAIN_MS = 200 }; /* after an errand that failed */
+enum {
+	AGAIN_MS = 200, /* after an errand that failed */
+	IDLE_MS = 10,   /* between looks that find nothing, where each is a trip: what is said meanwhile is looked at at
+			   once */
+};
 
 static void serve(struct ax_server *server);
 
@@ -161,14 +167,15 @@ static enum ax_status admit_poll(struct ax_tx *tx, struct ax_parked *p)
 	return status;
 }
 
-/* Leaves out the polls that may not be served; a store that fails, fails the errand. */
+/* Leaves out the polls that may not be served; a store that fails, fails the errand. Who was admitted when it came need
+ * not be before there is something for it. */
 static enum ax_status admit_polls(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct dispatch_errand *d = arg;
 	d->n_polls = 0;
 	for (int i = 0; i < d->n_parked; i++) {
 		struct ax_parked *p = d->parked[i];
-		p->call->failed = admit_poll(tx, p);
+		p->call->failed = p->poll.known ? AX_OK : admit_poll(tx, p);
 		if (ax_status_http(p->call->failed) >= 500) {
 			*err = p->call->err;
 			return p->call->failed;
@@ -181,17 +188,82 @@ static enum ax_status admit_polls(struct ax_tx *tx, void *arg, struct ax_err *er
 	return AX_OK;
 }
 
+/* Is the credential still good, by which it was admitted? */
+static enum ax_status admit_again(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct dispatch_errand *d = arg;
+	for (int i = 0; i < d->n_polls; i++) {
+		struct ax_call *c = d->owner[i]->call;
+		if (!d->polls[i].known)
+			continue;
+		c->tx = tx;
+		c->now = ax_now_ms(&c->server->clock.port);
+		c->failed = ax_call_admit(c, &c->err);
+		c->tx = NULL;
+		if (ax_status_http(c->failed) >= 500) {
+			*err = c->err;
+			return c->failed;
+		}
+		if (c->failed != AX_OK)
+			d->polls[i].status = c->failed;
+	}
+	return AX_OK;
+}
+
+static bool holds(const char *const *names, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* What errands of the same commit said before this one is looked at with it. */
+static void hear(struct dispatch_errand *d, const struct ax_hints *h)
+{
+	for (int i = 0; i < d->n_parked; i++) {
+		struct ax_poll *poll = &d->parked[i]->poll;
+		bool changed = holds(h->workers, h->n_workers, poll->worker);
+		if (changed || holds(h->stops, h->n_stops, poll->worker))
+			poll->known = false;
+		for (int g = 0; g < poll->n_free; g++)
+			if (changed || holds(h->groups, h->n_groups, poll->free[g].group_key))
+				poll->free[g].idle = false;
+	}
+}
+
+static bool any_is(const struct dispatch_errand *d, bool known)
+{
+	for (int i = 0; i < d->n_parked; i++)
+		if (d->parked[i]->poll.known == known)
+			return true;
+	return false;
+}
+
+static enum ax_status look_and_give(struct dispatch_errand *d, struct ax_side *side)
+{
+	enum ax_status status = any_is(d, false) ? ax_store_run(side->store, &d->arena, admit_polls, d, &d->err)
+						 : admit_polls(NULL, d, &d->err);
+	if (status == AX_OK && d->n_polls > 0)
+		status = ax_polls_look(side->ctx, d->polls, d->n_polls, &d->found, &d->err);
+	if (status == AX_OK && d->found && any_is(d, true))
+		status = ax_store_run(side->store, &d->arena, admit_again, d, &d->err);
+	if (status == AX_OK && d->found)
+		status = ax_dispatch(side->ctx, d->polls, d->n_polls, &d->err);
+	return status;
+}
+
 static void run_dispatch(struct ax_errand *errand, struct ax_side *side)
 {
 	struct dispatch_errand *d = (struct dispatch_errand *)errand;
 	struct ax_arena *own = side->ctx->arena;
 	side->ctx->arena = &d->arena;
-	d->status = ax_store_run(side->store, &d->arena, admit_polls, d, &d->err);
-	if (d->status == AX_OK && d->n_polls > 0)
-		d->status = ax_dispatch(side->ctx, d->polls, d->n_polls, &d->err);
+	hear(d, side->collector->hints);
+	d->status = look_and_give(d, side);
 	for (int i = 0; i < d->n_polls; i++)
-		if (d->polls[i].n_orders > 0)
-			AX_CRASHPOINT("claim", "before_commit");
+		d->given += d->polls[i].n_orders;
+	if (d->given > 0)
+		AX_CRASHPOINT("claim", "before_commit");
 	side->ctx->arena = own;
 	if (d->status == AX_OK && d->all)
 		ax_collector_served(side->collector);
@@ -202,6 +274,28 @@ static void fail_poll(struct ax_parked *p, enum ax_status status, const char *fi
 	struct ax_call *c = p->call;
 	unpark(p);
 	ax_front_fail(c, status, field, msg);
+}
+
+static void go_on_later(struct ax_polls *polls, struct ax_parked *p, int64_t mono_ms)
+{
+	p->later = true;
+	if (polls->again_mono_ms == 0 || mono_ms < polls->again_mono_ms)
+		polls->again_mono_ms = mono_ms;
+}
+
+/* There was nothing for it, or not yet. */
+static void stay(struct ax_parked *p)
+{
+	struct ax_server *server = p->call->server;
+	for (int g = 0; g < p->poll.n_free; g++) {
+		int64_t in_ms = p->poll.free[g].again_ms;
+		if (in_ms != AX_AGAIN_NEVER)
+			p->ready |= UINT64_C(1) << g;
+		if (in_ms == AX_AGAIN_NOW)
+			p->wanted = true;
+		else if (in_ms != AX_AGAIN_NEVER)
+			go_on_later(&server->polls, p, ax_mono_ms(&server->clock.port) + in_ms);
+	}
 }
 
 /* What the errand brought for one poll: an answer, or back to the others. */
@@ -219,6 +313,7 @@ static void take_back(struct ax_parked *p)
 		answer(p);
 	} else {
 		p->drained = p->poll.drain;
+		stay(p);
 	}
 }
 
@@ -230,10 +325,12 @@ static void bear(struct ax_parked *p, enum ax_status status, const struct ax_err
 	struct ax_call *c = p->call;
 	c->failed = status;
 	c->err = *err;
-	if (p->over || (status != AX_BUSY && status != AX_UNAVAILABLE))
+	if (p->over || (status != AX_BUSY && status != AX_UNAVAILABLE)) {
 		refuse(p);
-	else
-		p->wanted = true;
+		return;
+	}
+	p->wanted = p->said = true;
+	p->ready = UINT64_MAX;
 }
 
 static void dispatch_failed(struct dispatch_errand *d, enum ax_status status, const struct ax_err *err)
@@ -267,16 +364,52 @@ static void dispatch_done(struct ax_errand *errand)
 			d->parked[i]->busy = false;
 			take_back(d->parked[i]);
 		}
+		if (d->given == 0)
+			server->polls.idle_mono_ms = ax_mono_ms(&server->clock.port);
+		arm(server);
 		serve(server);
 	}
 	ax_arena_done(&d->arena);
 	free(d);
 }
 
+/* With what is to be looked at. */
+static void take_along(struct ax_parked *p)
+{
+	for (int g = 0; g < p->poll.n_free; g++)
+		p->poll.free[g].idle = (p->ready >> g & 1) == 0;
+	p->poll.known = !p->said;
+	p->ready = 0;
+	p->wanted = p->later = p->said = false;
+	p->busy = true;
+}
+
+/* Much is said where many runs end, and seldom does one wait. A poll that has just come is looked at at once. */
+static bool is_too_soon(struct ax_server *server)
+{
+	struct ax_polls *polls = &server->polls;
+	int64_t until = polls->idle_mono_ms + IDLE_MS;
+	bool any = false;
+	if (server->threads.backend->ops->batch_max > 1 || ax_mono_ms(&server->clock.port) >= until)
+		return false;
+	struct ax_parked *p;
+	DL_FOREACH(polls->list, p)
+	{
+		if (p->said)
+			return false;
+		any = any || p->wanted;
+	}
+	if (any && (polls->again_mono_ms == 0 || until < polls->again_mono_ms)) {
+		polls->again_mono_ms = until;
+		arm(server);
+	}
+	return true;
+}
+
 static void serve(struct ax_server *server)
 {
 	struct ax_polls *polls = &server->polls;
-	if (polls->running || polls->n == 0)
+	if (polls->running || polls->n == 0 || is_too_soon(server))
 		return;
 	struct dispatch_errand *d = ax_malloc(sizeof *d);
 	d->errand = (struct ax_errand){ .run = run_dispatch, .done = dispatch_done };
@@ -287,8 +420,7 @@ static void serve(struct ax_server *server)
 	{
 		if (!p->wanted)
 			continue;
-		p->wanted = false;
-		p->busy = true;
+		take_along(p);
 		d->parked[d->n_parked++] = p;
 	}
 	if (d->n_parked == 0) {
@@ -305,9 +437,11 @@ static void serve(struct ax_server *server)
 
 /* --- when to serve ------------------------------------------------------------------------------------------------ */
 
-void ax_polls_serve_all(struct ax_server *server)
+void ax_polls_follow(struct ax_server *server)
 {
 	struct ax_parked *p;
+	if (server->threads.backend->ops->batch_max == 1)
+		return; /* another thread looks before that commit: it says itself what is ready */
 	DL_FOREACH(server->polls.list, p)
 	{
 		p->wanted = true;
@@ -315,20 +449,16 @@ void ax_polls_serve_all(struct ax_server *server)
 	serve(server);
 }
 
-static bool holds(const char *const *names, size_t n, const char *name)
+static void tell(struct ax_parked *p, const struct ax_hints *h)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
-}
-
-static bool concerns(const struct ax_hints *h, const struct ax_poll *poll)
-{
-	for (int i = 0; i < poll->n_free; i++)
-		if (poll->free[i].slots > 0 && holds(h->groups, h->n_groups, poll->free[i].group_key))
-			return true;
-	return holds(h->stops, h->n_stops, poll->worker) || holds(h->workers, h->n_workers, poll->worker);
+	const struct ax_poll *poll = &p->poll;
+	bool changed = holds(h->workers, h->n_workers, poll->worker); /* it may be given runs again */
+	for (int g = 0; g < poll->n_free; g++)
+		if (poll->free[g].slots > 0 && (changed || holds(h->groups, h->n_groups, poll->free[g].group_key)))
+			p->ready |= UINT64_C(1) << g;
+	if (changed || holds(h->stops, h->n_stops, poll->worker))
+		p->said = true;
+	p->wanted = p->wanted || p->said || p->ready != 0;
 }
 
 void ax_polls_hints(struct ax_server *server, const struct ax_hints *hints)
@@ -338,7 +468,7 @@ void ax_polls_hints(struct ax_server *server, const struct ax_hints *hints)
 	struct ax_parked *p;
 	DL_FOREACH(server->polls.list, p)
 	{
-		p->wanted |= concerns(hints, &p->poll);
+		tell(p, hints);
 	}
 	serve(server);
 }
@@ -359,6 +489,10 @@ static void on_timer(uv_timer_t *timer)
 	}
 	if (server->polls.again_mono_ms != 0 && server->polls.again_mono_ms <= now) {
 		server->polls.again_mono_ms = 0;
+		DL_FOREACH(server->polls.list, p)
+		{
+			p->wanted = p->wanted || p->later;
+		}
 		serve(server);
 	}
 	arm(server);
@@ -392,7 +526,8 @@ bool ax_polls_park(struct ax_call *c)
 	ax_buf_init(&c->out, 64 * 1024 * 1024);
 	ax_json_init(&c->json, &c->out);
 	p->call = c;
-	p->wanted = true;
+	p->wanted = p->said = true;
+	p->ready = UINT64_MAX;
 	p->drained = true; /* a worker that is draining when it asks knows, or hears it at the end of its wait */
 	p->deadline_mono_ms = ax_mono_ms(&server->clock.port) + wait_ms;
 	c->holder = p;

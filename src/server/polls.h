@@ -16,10 +16,13 @@ struct ax_parked {
 	struct ax_call *call;
 	struct ax_poll poll;
 	int64_t deadline_mono_ms;
-	bool wanted;  /* to be taken by the next dispatch errand */
-	bool busy;    /* in the one on its way */
-	bool over;    /* client gone, server stopping or credential revoked: to be ended when it comes back */
-	bool drained; /* told or known to be draining when it came */
+	bool wanted;    /* to be taken by the next dispatch errand */
+	bool later;     /* … when polls.again_mono_ms has come */
+	bool said;      /* something of its worker changed since it was taken last */
+	uint64_t ready; /* groups of its poll, by bit, that something became ready in since */
+	bool busy;      /* in the one on its way */
+	bool over;      /* client gone, server stopping or credential revoked: to be ended when it comes back */
+	bool drained;   /* told or known to be draining when it came */
 	struct ax_parked *prev, *next;
 };
 
@@ -28,15 +31,17 @@ struct ax_polls {
 	int n;
 	bool running;          /* a dispatch errand is on its way */
 	bool failing;          /* the last one failed */
-	int64_t again_mono_ms; /* when it is tried again; 0 = no need */
+	int64_t again_mono_ms; /* when to go on with those that are to be taken later; 0 = there are none */
+	int64_t idle_mono_ms;  /* when an errand gave out nothing last */
 	uv_timer_t timer;
 };
 
 void ax_polls_init(struct ax_server *server);
 /* Takes over the call of a poll. False, and the call stays the caller's, when its body is no poll. */
 AX_MUST_USE bool ax_polls_park(struct ax_call *c);
-/* Runs may be there for any of them. */
-void ax_polls_serve_all(struct ax_server *server);
+/* An errand was posted that may make runs ready: where the next one may share its commit, they are given out with it.
+ */
+void ax_polls_follow(struct ax_server *server);
 /* After a commit. */
 void ax_polls_hints(struct ax_server *server, const struct ax_hints *hints);
 void ax_polls_revoke(struct ax_server *server, int64_t token_id);

@@ -103,7 +103,7 @@ void ax_scheduler_look(struct ax_server *server)
 	t->queue_leads_ms = ax_due_queue_leads_ms(server);
 	s->running = true;
 	ax_lane_post_own(&server->lanes, server->threads.tick_lane, &t->errand);
-	ax_polls_serve_all(server);
+	ax_polls_follow(server);
 }
 
 /* --- hourly ------------------------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@ def mutant(name, why, *edits, narrow=False):
     return Mutant(name, why, edits, narrow)
 
 
+CHOOSE = "src/app/choose.c"
 BIRTH, CHANGE, DISPATCH, FIRE = "src/app/birth.c", "src/app/change.c", "src/app/dispatch.c", "src/app/fire.c"
 BACKFILL, CALENDARS, MAKE_UP = "src/app/backfill.c", "src/app/calendars.c", "src/app/make_up.c"
 CANCEL = "src/app/cancel.c"
@@ -149,7 +150,9 @@ MUTANTS = [
     mutant("long-lane-as-wide-as-all", "long runs hold no more than their share",
            (ROOM, "return AX_MIN(most - used, ax_lane_share(most, percent) - used_long);", "return most - used;")),
     mutant("backlog-not-asked", "a worker holds no more than its backlog",
-           (TAKERS, "taker->slots > 0 && ax_worker_room(takers->group, part, run->lane) > 0", "taker->slots > 0")),
+           (TAKERS, "taker->slots > 0 && ax_worker_room(takers->group, &taker->part, lane) > 0", "taker->slots > 0"),
+           (TAKERS, "ax_group_room(takers->group, run->lane) > 0 &&\n\t\tax_worker_room(takers->group, &taker->part, run->lane) > 0;",
+            "ax_group_room(takers->group, run->lane) > 0;")),
     mutant("long-not-counted", "the counters of long runs are what the rows say",
            (CHANGE, "int64_t long_delta = run->lane == AX_RUN_LANE_LONG ? delta : 0;", "int64_t long_delta = 0 * delta;")),
     mutant("disabled-is-asked", "a worker that a person disabled gets nothing",
@@ -158,7 +161,7 @@ MUTANTS = [
     mutant("disabled-forgotten", "a restart does not enable a disabled worker",
            (WORKERS, "worker->disabled = known && old.disabled;", "worker->disabled = false;")),
     mutant("patience-without-end", "a run waits 5 s for the worker that its route wants, no longer",
-           (DISPATCH, "waited >= 0 && waited < AX_ROUTE_WAIT_MS", "true")),
+           (CHOOSE, "waited >= 0 && waited < AX_ROUTE_WAIT_MS", "true")),
     mutant("kept-back", "runs that nobody may have now keep nobody else back",
            ("src/app/waiting.c", "\tw->last->over = true;\n",
             "\tfor (size_t i = 0; i < w->n; i++)\n\t\tw->queues[i].over = true;\n")),
@@ -220,9 +223,14 @@ MUTANTS = [
            ("src/app/chain_edit.c", "task_get(tx, upstream_id, true, &upstream, err)",
             "task_get(tx, upstream_id, false, &upstream, err)")),
     mutant("claim-without-the-groups-lock", "quota and room are counted with the group's row locked",
-           (DISPATCH, "group_get(tx, group_key, true, &t.group, err)", "group_get(tx, group_key, false, &t.group, err)")),
+           (TAKERS, "group_get(tx, group->group_key, true, group, err)", "group_get(tx, group->group_key, false, group, err)")),
+    mutant("claim-by-what-it-read", "a claim counts again by the locked rows",
+           (TAKERS, "ax_group_room(takers->group, run->lane) > 0 &&\n\t\tax_worker_room(takers->group, &taker->part, run->lane) > 0;",
+            "true;")),
+    mutant("left-and-forgotten", "what a turn leaves is looked at again",
+           (DISPATCH, "status == AX_OK ? t->again_ms : AX_AGAIN_HELD", "AX_AGAIN_NEVER")),
     mutant("claim-without-the-workers-lock", "who disables a worker has the answer before the next claim",
-           (DISPATCH, "poll->incarnation, true, pass->now, worker", "poll->incarnation, false, pass->now, worker")),
+           (TAKERS, "taker->worker->incarnation, true, worker, err)", "taker->worker->incarnation, false, worker, err)")),
     mutant("end-without-the-tasks-lock", "the end of a run lets go by the definition and pause of now",
            (CHANGE, "status = tx->ops->task_get(tx, run->task_id, true, &task, err);",
             "status = tx->ops->task_get(tx, run->task_id, false, &task, err);"), narrow=True),

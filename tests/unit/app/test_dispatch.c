@@ -50,7 +50,7 @@ static int ask(struct world *w, const char *who, int64_t slots, struct ax_order 
 			.incarnation = "i1",
 			.free = { { "default", slots } },
 			.n_free = 1 };
-	assert_int_equal(ax_dispatch(&w->ctx, polls, n, NULL), AX_OK);
+	serve_polls(w, polls, n);
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < polls[i].n_orders; k++) {
 			if (ret != NULL)
@@ -510,7 +510,7 @@ static void test_every_poll_of_a_worker_is_served(void **state)
 		};
 	for (int i = 0; i < 3; i++)
 		trigger(w, id, "");
-	assert_int_equal(ax_dispatch(&w->ctx, polls, 2, NULL), AX_OK);
+	serve_polls(w, polls, 2);
 	assert_int_equal(polls[1].n_orders, 2);
 	assert_int_equal(polls[0].n_orders, 1);
 }

@@ -3,6 +3,7 @@
 #include "app/tasks.h"
 #include "app/tick.h"
 #include "port/mem_store.h"
+#include "port/row.h"
 #include "world.h"
 
 /* The world's store, with another server at work: seen from a transaction of ours. */
@@ -13,8 +14,12 @@ struct beside {
 	void *arg;
 	const struct ax_tx_ops *real;
 	struct ax_tx_ops ops;
-	bool holds_tasks; /* the other one has locked what is due */
-	int64_t waits_ms; /* for a group that the other one has locked */
+	bool holds_tasks;                   /* the other one has locked what is due */
+	int64_t waits_ms;                   /* for a group that the other one has locked */
+	int64_t quota_left;                 /* that the other one leaves until then; -1 = all */
+	bool holds_runs;                    /* that wait */
+	int reads, locks;                   /* since it was asked */
+	bool has_worker, waits_with_worker; /* locked by this transaction; and then a run */
 };
 static struct beside beside;
 
@@ -27,9 +32,46 @@ static enum ax_status tasks_due(
 static enum ax_status group_get(
 	struct ax_tx *tx, const char *key, bool for_update, struct ax_group *ret_group, struct ax_err *err)
 {
+	beside.reads++;
+	beside.locks += for_update;
 	if (for_update)
 		beside.w->now += beside.waits_ms;
-	return beside.real->group_get(tx, key, for_update, ret_group, err);
+	enum ax_status status = beside.real->group_get(tx, key, for_update, ret_group, err);
+	if (for_update && beside.quota_left >= 0)
+		ret_group->running = ret_group->dispatch_quota - beside.quota_left;
+	return status;
+}
+
+static enum ax_status worker_get(
+	struct ax_tx *tx, const char *name, bool for_update, struct ax_worker *ret_worker, struct ax_err *err)
+{
+	beside.reads++;
+	beside.locks += for_update;
+	beside.has_worker = beside.has_worker || for_update;
+	return beside.real->worker_get(tx, name, for_update, ret_worker, err);
+}
+
+static enum ax_status worker_group_get(struct ax_tx *tx, const char *worker, const char *group_key, bool for_update,
+	struct ax_worker_group *ret_part, struct ax_err *err)
+{
+	beside.reads++;
+	beside.locks += for_update;
+	return beside.real->worker_group_get(tx, worker, group_key, for_update, ret_part, err);
+}
+
+static enum ax_status run_get(
+	struct ax_tx *tx, int64_t gid, bool for_update, struct ax_run *ret_run, struct ax_err *err)
+{
+	beside.waits_with_worker = beside.waits_with_worker || (for_update && beside.has_worker);
+	return beside.real->run_get(tx, gid, for_update, ret_run, err);
+}
+
+static enum ax_status runs_claimable(struct ax_tx *tx, const char *group_key, const char *executor_key,
+	enum ax_run_lane lane, const char *demand, int64_t after_rank, int64_t after_gid, int limit,
+	struct ax_runs *ret_runs, struct ax_err *err)
+{
+	return beside.real->runs_claimable(tx, group_key, executor_key, lane, demand, after_rank, after_gid,
+		beside.holds_runs ? 0 : limit, ret_runs, err);
 }
 
 static enum ax_status call(struct ax_tx *tx, void *arg, struct ax_err *err)
@@ -39,6 +81,11 @@ static enum ax_status call(struct ax_tx *tx, void *arg, struct ax_err *err)
 	beside.ops = *tx->ops;
 	beside.ops.tasks_due = tasks_due;
 	beside.ops.group_get = group_get;
+	beside.ops.worker_get = worker_get;
+	beside.ops.worker_group_get = worker_group_get;
+	beside.ops.runs_claimable = runs_claimable;
+	beside.ops.run_get = run_get;
+	beside.has_worker = false;
 	tx->ops = &beside.ops;
 	enum ax_status status = beside.fn(tx, beside.arg, err);
 	tx->ops = beside.real;
@@ -58,7 +105,7 @@ static int set_up(void **state)
 	static const struct ax_store_ops ops = { run };
 	world_up(state);
 	struct world *w = *state;
-	beside = (struct beside){ .store = { .ops = &ops }, .w = w };
+	beside = (struct beside){ .store = { .ops = &ops }, .w = w, .quota_left = -1 };
 	w->ctx.store = &beside.store;
 	return 0;
 }
@@ -100,6 +147,114 @@ static void test_a_claim_that_waited_is_as_late_as_it_is(void **state)
 	assert_int_equal(run_row(w, gid).dispatch_time, due + 300);
 }
 
+static struct ax_poll poll_of(int64_t slots)
+{
+	return (struct ax_poll){ .worker = "w1", .incarnation = "i1", .free = { { "default", slots } }, .n_free = 1 };
+}
+
+/* A poll that was looked at is looked at again only where something is said to be ready, and that is one look at the
+ * queue. Nothing is locked before there is something to give. */
+static void test_a_look_that_finds_nothing_locks_nothing(void **state)
+{
+	struct world *w = *state;
+	struct ax_poll asks = poll_of(1);
+	bool any;
+	assert_int_equal(ax_polls_look(&w->ctx, &asks, 1, &any, NULL), AX_OK);
+	assert_false(any);
+	assert_int_equal(beside.locks, 0);
+	trigger(w);
+	beside.reads = beside.locks = 0;
+	asks.known = asks.free[0].idle = true;
+	assert_int_equal(ax_polls_look(&w->ctx, &asks, 1, &any, NULL), AX_OK);
+	assert_false(any);
+	asks.free[0].idle = false;
+	assert_int_equal(ax_polls_look(&w->ctx, &asks, 1, &any, NULL), AX_OK);
+	assert_true(any);
+	assert_int_equal(beside.reads, 0);
+}
+
+/* The first look at a group that is full, or whose runs others hold, ends there. */
+static void test_who_can_give_nothing_locks_nothing(void **state)
+{
+	struct world *w = *state;
+	trigger(w);
+	struct ax_poll asks = poll_of(1);
+	beside.locks = 0;
+	beside.holds_runs = true;
+	serve_polls(w, &asks, 1);
+	assert_int_equal(asks.n_orders, 0);
+	assert_int_equal(asks.free[0].again_ms, AX_AGAIN_HELD); /* the other one may let go of it, and say nothing */
+	assert_int_equal(beside.locks, 0);
+	beside.holds_runs = false;
+	serve_polls(w, &asks, 1);
+	assert_int_equal(asks.n_orders, 1);
+	assert_int_equal(asks.free[0].again_ms, AX_AGAIN_NEVER);
+}
+
+/* What was chosen by a count that is old by the time the group is locked. */
+static void test_another_server_was_faster(void **state)
+{
+	struct world *w = *state;
+	for (int i = 0; i < 3; i++)
+		trigger(w);
+	struct ax_poll asks = poll_of(3);
+	beside.quota_left = 2;
+	serve_polls(w, &asks, 1);
+	assert_int_equal(asks.n_orders, 2);
+	assert_int_equal(asks.free[0].again_ms, AX_AGAIN_NOW);
+	beside.quota_left = -1;
+	asks = poll_of(3);
+	serve_polls(w, &asks, 1);
+	assert_int_equal(asks.n_orders, 1);
+}
+
+/* Who waits for a run, or for its task, while it holds the worker's row holds up everybody who hears of the worker. */
+static void test_a_report_holds_no_worker(void **state)
+{
+	struct world *w = *state;
+	struct ax_order order;
+	trigger(w);
+	assert_int_equal(poll(w, "w1", "i1", 1, &order, NULL), 1);
+	go_quiet(w, 6000);
+	assert_int_equal(report(w, "w1", AX_ITEM_STARTED, &order.run), AX_VERDICT_APPLIED);
+	assert_false(beside.waits_with_worker);
+	const struct ax_worker *worker = ax_mem_store_at(w->mem, &ax_worker_row, 0);
+	assert_int_equal(worker->seen_time, w->now);
+}
+
+static int64_t creep(struct ax_clock *clock)
+{
+	static int64_t ms;
+	(void)clock;
+	return ms += 50;
+}
+
+static int64_t stand(struct ax_clock *clock)
+{
+	(void)clock;
+	return T0;
+}
+
+/* Others wait for what it holds: what is left is given out in turns of its own. */
+static void test_a_turn_over_a_slow_store_is_short(void **state)
+{
+	static const struct ax_clock_ops slow = { stand, creep };
+	struct world *w = *state;
+	struct ax_clock clock = { &slow };
+	int given = 0, turns = 0;
+	for (int i = 0; i < 10; i++)
+		trigger(w);
+	w->ctx.clock = &clock;
+	for (; turns < 10 && given < 10; turns++) {
+		struct ax_poll asks = poll_of(10);
+		serve_polls(w, &asks, 1);
+		assert_in_range(asks.n_orders, 1, 4);
+		given += asks.n_orders;
+		assert_int_equal(asks.free[0].again_ms, given < 10 ? AX_AGAIN_NOW : AX_AGAIN_NEVER);
+	}
+	assert_int_equal(given, 10);
+}
+
 static void in_a_moving_zone(struct ax_task_def *def)
 {
 	def->time_zone = "Test/Moving";
@@ -131,6 +286,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_a_zone_that_is_not_known_here_may_be_known_there, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_a_claim_that_waited_is_as_late_as_it_is, set_up, world_down),
+		cmocka_unit_test_setup_teardown(test_a_look_that_finds_nothing_locks_nothing, set_up, world_down),
+		cmocka_unit_test_setup_teardown(test_who_can_give_nothing_locks_nothing, set_up, world_down),
+		cmocka_unit_test_setup_teardown(test_another_server_was_faster, set_up, world_down),
+		cmocka_unit_test_setup_teardown(test_a_report_holds_no_worker, set_up, world_down),
+		cmocka_unit_test_setup_teardown(test_a_turn_over_a_slow_store_is_short, set_up, world_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,6 +223,14 @@ void register_worker(struct world *w, const char *name, const char *incarnation,
 	assert_int_equal(ax_worker_register(&w->ctx, &reg, NULL), AX_OK);
 }
 
+void serve_polls(struct world *w, struct ax_poll *polls, int n)
+{
+	bool any;
+	assert_int_equal(ax_polls_look(&w->ctx, polls, n, &any, NULL), AX_OK);
+	if (any)
+		assert_int_equal(ax_dispatch(&w->ctx, polls, n, NULL), AX_OK);
+}
+
 int poll(struct world *w, const char *name, const char *incarnation, int64_t slots, struct ax_order *ret,
 	struct ax_stop *ret_stop)
 {
@@ -232,7 +240,7 @@ int poll(struct world *w, const char *name, const char *incarnation, int64_t slo
 		.free = { { "default", slots } },
 		.n_free = 1,
 	};
-	assert_int_equal(ax_dispatch(&w->ctx, &poll, 1, NULL), AX_OK);
+	serve_polls(w, &poll, 1);
 	assert_int_equal(poll.status, AX_OK);
 	for (int i = 0; i < poll.n_orders; i++)
 		ret[i] = poll.orders[i];

@@ -53,6 +53,8 @@ void register_worker(struct world *w, const char *name, const char *incarnation,
 /* What the worker is given now, at most `slots`. */
 int poll(struct world *w, const char *name, const char *incarnation, int64_t slots, struct ax_order *ret,
 	struct ax_stop *ret_stop);
+/* Looks at the polls, and gives out what waits for them. */
+void serve_polls(struct world *w, struct ax_poll *polls, int n);
 enum ax_verdict report(struct world *w, const char *name, enum ax_item_type type, const struct ax_run *run);
 enum ax_verdict result(struct world *w, const char *name, const struct ax_run *run, enum ax_outcome outcome);
 
