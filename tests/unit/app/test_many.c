@@ -65,7 +65,7 @@ static void test_a_delete_of_many_goes_on_by_itself(void **state)
 	assert_true(task_row(w, id).ending);
 	assert_int_equal(task_row(w, id).status, AX_TASK_PAUSED);
 	int64_t written = w->ctx.written;
-	int64_t next = go(w, 1); /* two batches */
+	int64_t next = go(w, 1);        /* two batches */
 	assert_int_equal(next, w->now); /* and at once again */
 	assert_int_equal(w->ctx.written - written, MANY - AX_BATCH);
 	go_on(w);
