@@ -57,7 +57,7 @@ struct ax_ctx quiet_ctx(struct ax_store *store, struct ax_arena *arena)
 {
 	static const struct ax_clock_ops clock_ops = { now_ms, now_ms };
 	static const struct ax_rand_ops rand_ops = { draw };
-	static const struct ax_notify_ops notify_ops = { ignore_id, ignore_run, ignore_name, ignore_name };
+	static const struct ax_notify_ops notify_ops = { ignore_id, ignore_run, ignore_run, ignore_name, ignore_name };
 	static const struct ax_log_ops log_ops = { print_event };
 	static const struct ax_zones_ops zones_ops = { find_zone, zone_version };
 	static struct ax_clock clock = { &clock_ops };

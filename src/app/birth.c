@@ -92,7 +92,7 @@ static enum ax_status store_new(struct ax_ctx *ctx, struct ax_tx *tx, const stru
 	enum ax_status status = tx->ops->run_insert(tx, run, err);
 	if (status != AX_OK)
 		return status;
-	ctx->notify->ops->run_changed(ctx->notify, run);
+	ctx->notify->ops->run_made(ctx->notify, run);
 	if (run->status == AX_RUN_WAITING && run->hold == AX_HOLD_NONE)
 		ctx->notify->ops->group_ready(ctx->notify, run->group_key);
 	return AX_OK;

@@ -10,6 +10,7 @@
 struct ax_notify;
 struct ax_notify_ops {
 	void (*task_changed)(struct ax_notify *notify, int64_t task_id);
+	void (*run_made)(struct ax_notify *notify, const struct ax_run *run);
 	void (*run_changed)(struct ax_notify *notify, const struct ax_run *run);
 	void (*worker_changed)(struct ax_notify *notify, const char *worker);
 	/* Runs of the group may be claimable now: parked polls are worth serving. */

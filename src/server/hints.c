@@ -44,6 +44,12 @@ static void run_changed(struct ax_notify *notify, const struct ax_run *run)
 	h->runs[h->n_runs++] = hint;
 }
 
+static void run_made(struct ax_notify *notify, const struct ax_run *run)
+{
+	ax_count_birth(&((struct ax_collector *)notify)->hints->counts, run);
+	run_changed(notify, run);
+}
+
 static void worker_changed(struct ax_notify *notify, const char *worker)
 {
 	struct ax_hints *h = ((struct ax_collector *)notify)->hints;
@@ -112,7 +118,8 @@ static enum ax_status run_heard(
 
 void ax_collector_init(struct ax_collector *collector, struct ax_store *store)
 {
-	static const struct ax_notify_ops notify_ops = { task_changed, run_changed, worker_changed, group_ready };
+	static const struct ax_notify_ops notify_ops = { task_changed, run_made, run_changed, worker_changed,
+		group_ready };
 	static const struct ax_store_ops store_ops = { run_heard };
 	*collector =
 		(struct ax_collector){ .port = { &notify_ops }, .store = { &store_ops, store->sole }, .below = store };

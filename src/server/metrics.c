@@ -35,17 +35,19 @@ static void add_tally(struct ax_histogram *histogram, const struct ax_tally *t)
 	histogram->sum_ms += t->sum_ms;
 }
 
+void ax_count_birth(struct ax_run_counts *counts, const struct ax_run *run)
+{
+	if (run->kind != AX_KIND_SCHEDULE || run->shard != 0 || ax_run_is_terminal(run->status))
+		return;
+	counts->fires++;
+	tally(&counts->lateness, run->create_time - run->trigger_time);
+}
+
 void ax_count_run(struct ax_run_counts *counts, const struct ax_run *run)
 {
-	bool scheduled = run->kind == AX_KIND_SCHEDULE;
-	bool new = run->status == AX_RUN_WAITING ? run->rev <= 1 : run->rev == 0;
-	if (scheduled && run->shard == 0 && run->fence == 0 && new && !ax_run_is_terminal(run->status)) {
-		counts->fires++;
-		tally(&counts->lateness, run->create_time - run->trigger_time);
-	}
 	if (run->status == AX_RUN_DISPATCHED && !run->accepted && run->cancel == AX_CANCEL_NONE) {
 		counts->dispatched++;
-		if (scheduled && run->fence == 1)
+		if (run->kind == AX_KIND_SCHEDULE && run->fence == 1)
 			tally(&counts->given, run->dispatch_time - run->trigger_time);
 	}
 	if (ax_run_is_terminal(run->status) && run->shard == 0)

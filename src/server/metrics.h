@@ -46,6 +46,8 @@ struct ax_metrics {
 };
 
 void ax_histogram_add(struct ax_histogram *histogram, int64_t ms);
+/* Sees every run that is made. */
+void ax_count_birth(struct ax_run_counts *counts, const struct ax_run *run);
 /* Sees every change of a run. */
 void ax_count_run(struct ax_run_counts *counts, const struct ax_run *run);
 void ax_metrics_add(struct ax_metrics *metrics, const struct ax_run_counts *counts);

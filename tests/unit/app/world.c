@@ -82,7 +82,7 @@ int world_up(void **state)
 {
 	static const struct ax_clock_ops clock_ops = { now_ms, now_ms };
 	static const struct ax_rand_ops rand_ops = { next_random };
-	static const struct ax_notify_ops notify_ops = { ignore_id, ignore_run, ignore_name, ignore_name };
+	static const struct ax_notify_ops notify_ops = { ignore_id, ignore_run, ignore_run, ignore_name, ignore_name };
 	static const struct ax_log_ops log_ops = { ignore_event };
 	static const struct ax_zones_ops zones_ops = { find_zone, zone_version };
 	struct world *w = ax_malloc(sizeof(*w));

@@ -66,6 +66,33 @@ static void test_said_once_however_often_it_was_begun(void **state)
 	ax_hints_free(h);
 }
 
+static enum ax_status say_held(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct ax_notify *notify = arg;
+	struct ax_run run = {
+		.gid = 7, .task_id = 3, .kind = AX_KIND_SCHEDULE, .status = AX_RUN_WAITING, .worker = ""
+	};
+	(void)tx;
+	(void)err;
+	run.hold = AX_HOLD_OVERLAP;
+	notify->ops->run_made(notify, &run);
+	run.hold = AX_HOLD_NONE;
+	notify->ops->run_changed(notify, &run);
+	return AX_OK;
+}
+
+static void test_a_fire_counts_when_it_is_made_alone(void **state)
+{
+	(void)state;
+	struct ax_collector collector;
+	struct fake_store store = { { .ops = &fake_ops }, AX_OK };
+	ax_collector_init(&collector, &store.port);
+	collector.hints = ax_hints_new();
+	assert_int_equal(ax_store_run(&collector.store, NULL, say_held, &collector.port, NULL), AX_OK);
+	assert_int_equal(collector.hints->counts.fires, 1);
+	ax_hints_free(collector.hints);
+}
+
 static void test_not_said_when_taken_back(void **state)
 {
 	(void)state;
@@ -91,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_said_once_however_often_it_was_begun),
+		cmocka_unit_test(test_a_fire_counts_when_it_is_made_alone),
 		cmocka_unit_test(test_not_said_when_taken_back),
 		cmocka_unit_test(test_said_when_nobody_knows),
 	};
