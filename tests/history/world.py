@@ -60,7 +60,8 @@ def present(store):
                  task_type="CASE WHEN seq % 10 = 0 THEN 3 ELSE 1 END", status=1, cron_expr="'@every 1m'", priority=5,
                  next_trigger_time="CASE WHEN seq % 20 IN (1, 3) THEN 0 ELSE 1000 + seq END", version=1,
                  event_name="CASE WHEN seq % 10 = 0 THEN 'e1' ELSE '' END",
-                 absence_seconds="CASE WHEN seq % 4 = 0 THEN 60 ELSE 0 END", calendar="'c' || (seq % 3)")
+                 absence_seconds="CASE WHEN seq % 4 = 0 THEN 60 ELSE 0 END", calendar="'c' || (seq % 3)",
+                 ending="CASE WHEN seq % 50 = 7 THEN 1 ELSE 0 END")
     store.insert("ax_task_version", 1, TASKS, task_id="1 + (seq - 1) * 8", version=1)
     store.insert("ax_worker", 0, 29, name="'w' || seq")
     store.insert("ax_worker_group", 0, 29, worker="'w' || seq", group_key="'g1'", given=1)
