@@ -351,6 +351,13 @@ def check_links(files):
                 yield f"{path}: the link to {target} leads nowhere"
 
 
+def check_decisions(files):
+    """docs/README.md, which people read, names every decision."""
+    for path in files:
+        if path.startswith("docs/decisions/") and path[len("docs/"):] not in files.get("docs/README.md", ""):
+            yield f"{path}: docs/README.md does not name it"
+
+
 def check_tabs_and_ends(files):
     for path, text in files.items():
         if NOT_READ.fullmatch(path) or not re.search(r"\.(c|h|py|md|build|txt|sh|sql|def|ts|vue)$|/(Makefile|run)$", path):
@@ -363,4 +370,4 @@ def check_tabs_and_ends(files):
 
 
 OVER_FILES = [check_floors, check_app_cycles, check_banned, check_run_state, check_words, check_sleeps, check_places, check_first_hour,
-              check_links, check_cases, check_requirements, check_e2e_runs, check_dialect, check_measured, check_tabs_and_ends]
+              check_links, check_decisions, check_cases, check_requirements, check_e2e_runs, check_dialect, check_measured, check_tabs_and_ends]

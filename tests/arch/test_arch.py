@@ -105,6 +105,7 @@ SEEDS = {  # a file that breaks each rule, and what is said of it
     "first hour misses a file": (
         rules.check_first_hour, "ARCHITECTURE.md", "## The first hour\n| 5 | `src/core/gone.h` |\n", "is not there"),
     "link": (rules.check_links, "docs/x.md", "[a](gone.md)\n", "leads nowhere"),
+    "a decision that nobody finds": (rules.check_decisions, "docs/decisions/0099-x.md", "# 0099 X\n", "does not name it"),
     "blanks": (rules.check_tabs_and_ends, "src/app/x.c", "int a; \n", "x.c:1: blanks"),
     "no newline": (rules.check_tabs_and_ends, "src/app/x.c", "int a;", "no newline"),
 }
