@@ -3,7 +3,12 @@
 #include "base/attr.h"
 #include "base/err.h"
 
-enum { SEQUENCE_BITS = 12, SERVER_BITS = 10, SEQUENCES = 1 << SEQUENCE_BITS };
+enum {
+	SEQUENCE_BITS = 12,
+	SERVER_BITS = 10,
+	SEQUENCES = 1 << SEQUENCE_BITS,
+	MARGIN_MS = 5000, /* below the mark when a transaction begins, so that its ids tell the time while it lasts */
+};
 
 void ax_gid_init(struct ax_gid_gen *gen, int64_t server_number, int64_t used_ms, int stripe, int stripes)
 {
@@ -23,7 +28,7 @@ void ax_gid_init(struct ax_gid_gen *gen, int64_t server_number, int64_t used_ms,
 int64_t ax_gid_need(const struct ax_gid_gen *gen, int64_t now_ms, int64_t count)
 {
 	int64_t last = AX_MAX(gen->last_ms, now_ms) + 1 + count / (gen->end - gen->first) + 1;
-	return last <= gen->high_ms ? 0 : last + AX_GID_AHEAD_MS;
+	return last + MARGIN_MS <= gen->high_ms ? 0 : last + MARGIN_MS + AX_GID_AHEAD_MS;
 }
 
 void ax_gid_raise(struct ax_gid_gen *gen, int64_t high_ms)
@@ -34,7 +39,7 @@ void ax_gid_raise(struct ax_gid_gen *gen, int64_t high_ms)
 int64_t ax_gid_next(struct ax_gid_gen *gen, int64_t now_ms)
 {
 	/* Who stood still in the middle of a transaction finds the clock far on: its ids stay well below the mark. */
-	if (now_ms > gen->high_ms - AX_GID_AHEAD_MS / 4)
+	if (now_ms > gen->high_ms - MARGIN_MS / 2)
 		now_ms = gen->last_ms;
 	if (now_ms > gen->last_ms) {
 		gen->last_ms = now_ms;
