@@ -5,7 +5,7 @@ import time
 
 from ax_server import wait_for
 
-RUNS = 20_000
+RUNS = 6_000  # thirty batches
 BATCH = 200  # AX_BATCH of src/core/limits.h
 
 

@@ -83,7 +83,7 @@ class Load:
         task("shards", script=note, cron_expr="@every 2s", shard_count=2)
         first = task("first", script=note, cron_expr="@every 2s")
         second = task("second", script=note, task_type="delay", upstreams=[first["id"]])
-        task("third", script=f"{note}; exit 1", task_type="delay", upstreams=[first["id"], second["id"]])
+        self.third = task("third", script=f"{note}; exit 1", task_type="delay", upstreams=[first["id"], second["id"]])
         task("listener", script=note, task_type="event", event_name="news")
         self.by_hand = task("by-hand", executor="example.echo", overlap="allow", overlap_max=200)
         self.long = task("long", script=f"{note}; exec /usr/bin/tail -f /dev/null", overlap="allow", overlap_max=200)
@@ -324,9 +324,8 @@ def let_fail(load, server, points):
     return left
 
 
-def cancel_endless(server, load):
+def cancel_all(server, runs):
     """True when there are none."""
-    runs = server.items("/runs", live="true", task_id=load.long["id"])
     for run in runs:
         try:
             server.api("POST", f"/runs/{run['gid']}/cancel", {})
@@ -335,11 +334,22 @@ def cancel_endless(server, load):
     return not runs
 
 
+def cancel_endless(server, load):
+    return cancel_all(server, server.items("/runs", live="true", task_id=load.long["id"]))
+
+
+def cancel_paced(server, load):
+    """What is retried all at once comes one a second: more than anybody waits for, where it fails again each time."""
+    waiting = server.items("/runs", status="PENDING", task_id=load.third["id"])
+    return cancel_all(server, [run for run in waiting if run["rerun_of"]])
+
+
 def settle(world, server, worker, load, stub):
     """Everything comes to its end and adds up."""
     wait_for(lambda: load.click() and not load.pending, 30)  # what had no answer
     load.click_worker_enable()
     wait_for(lambda: cancel_endless(server, load), 90)
+    wait_for(lambda: cancel_paced(server, load), 90)
     server.quiesce(150)
     told = server.audit()
     assert (told["unexplained"], told["duplicates"]) == (0, 0), told
