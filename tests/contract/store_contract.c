@@ -3228,6 +3228,83 @@ static void test_many_at_once(void **state)
 	look_at_ended(state);
 }
 
+/* So many that their steps are written together, one of them not like the others. */
+enum { CROWD = 24, ODD = 7 };
+
+TX_TEST(make_crowd)
+{
+	struct ax_group group = plain_group("g");
+	struct ax_task task = plain_task("g", "crowd");
+	OK(group_insert, &group);
+	OK(task_insert, &task, &task.id);
+	for (int i = 0; i < CROWD; i++) {
+		char key[] = { (char)('a' + i), '\0' };
+		struct ax_run run = plain_run(300 + i, task.id);
+		run.fire_key = key;
+		run.status = AX_RUN_WAITING;
+		OK(run_insert, &run);
+	}
+}
+
+static void step_crowd(struct ax_tx *tx, enum ax_run_state status, int64_t rev, struct ax_err *err)
+{
+	int64_t gids[CROWD];
+	for (int i = 0; i < CROWD; i++)
+		gids[i] = 300 + i;
+	const struct ax_ids all = { gids, CROWD }, none = { gids, 0 };
+	OK(runs_expect, &all, &none);
+	for (int i = 0; i < CROWD; i++) {
+		struct ax_run run;
+		OK(run_get, gids[i], true, &run);
+		assert_int_equal(run.rev, rev);
+		run.status = status;
+		run.worker = i == ODD ? "odd" : "w";
+		run.fence = 1;
+		run.dispatch_time = 5;
+		run.start_time = status == AX_RUN_DISPATCHED ? 0 : 6 + i % 2;
+		run.end_time = status == AX_RUN_SUCCESS ? 9 : 0;
+		OK(run_update, &run, rev);
+	}
+}
+
+TX_TEST(give_crowd)
+{
+	step_crowd(tx, AX_RUN_DISPATCHED, 0, err);
+}
+
+TX_TEST(begin_crowd)
+{
+	step_crowd(tx, AX_RUN_RUNNING, 1, err);
+}
+
+TX_TEST(end_crowd)
+{
+	step_crowd(tx, AX_RUN_SUCCESS, 2, err);
+}
+
+TX_TEST(look_at_crowd)
+{
+	int64_t counts[32];
+	OK(ended_counts, 0, INT64_MAX, counts);
+	assert_int_equal(counts[AX_RUN_SUCCESS], CROWD);
+	for (int i = 0; i < CROWD; i++) {
+		struct ax_run run;
+		OK(run_get, 300 + i, false, &run);
+		assert_true(run.rev == 3 && run.status == AX_RUN_SUCCESS && run.fence == 1);
+		assert_string_equal(run.worker, i == ODD ? "odd" : "w");
+		assert_true(run.dispatch_time == 5 && run.start_time == 6 + i % 2 && run.end_time == 9);
+	}
+}
+
+static void test_steps_of_a_crowd(void **state)
+{
+	make_crowd(state);
+	give_crowd(state);
+	begin_crowd(state);
+	end_crowd(state);
+	look_at_crowd(state);
+}
+
 int main(int argc, char **argv)
 {
 	kind_of_store = argc == 2 ? argv[1] : "";
@@ -3318,6 +3395,7 @@ int main(int argc, char **argv)
 		TEST(test_a_failed_function_leaves_nothing),
 		TEST(test_a_function_may_run_twice),
 		TEST(test_what_few_tasks_have),
+		TEST(test_steps_of_a_crowd),
 		TEST(test_what_is_put_is_there),
 		TEST(test_many_at_once),
 		TEST(test_a_fault_at_any_operation_leaves_nothing),
