@@ -48,7 +48,7 @@ static int ask(struct world *w, const char *who, int64_t slots, struct ax_order 
 	for (int i = 0; i < n; i++)
 		polls[i] = (struct ax_poll){ .worker = names[who[i] - 'a'],
 			.incarnation = "i1",
-			.free = { { "default", slots } },
+			.free = { { .group_key = "default", .slots = slots } },
 			.n_free = 1 };
 	serve_polls(w, polls, n);
 	for (int i = 0; i < n; i++)
@@ -505,9 +505,10 @@ static void test_every_poll_of_a_worker_is_served(void **state)
 	int64_t id = task_with(w, AX_ROUTE_LEAST_BUSY, NULL);
 	struct ax_poll polls[2];
 	for (int i = 0; i < 2; i++)
-		polls[i] = (struct ax_poll){
-			.worker = "a", .incarnation = "i1", .free = { { "default", 2 } }, .n_free = 1
-		};
+		polls[i] = (struct ax_poll){ .worker = "a",
+			.incarnation = "i1",
+			.free = { { .group_key = "default", .slots = 2 } },
+			.n_free = 1 };
 	for (int i = 0; i < 3; i++)
 		trigger(w, id, "");
 	serve_polls(w, polls, 2);

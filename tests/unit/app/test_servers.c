@@ -149,7 +149,9 @@ static void test_a_claim_that_waited_is_as_late_as_it_is(void **state)
 
 static struct ax_poll poll_of(int64_t slots)
 {
-	return (struct ax_poll){ .worker = "w1", .incarnation = "i1", .free = { { "default", slots } }, .n_free = 1 };
+	return (struct ax_poll){
+		.worker = "w1", .incarnation = "i1", .free = { { .group_key = "default", .slots = slots } }, .n_free = 1
+	};
 }
 
 /* A poll that was looked at is looked at again only where something is said to be ready, and that is one look at the

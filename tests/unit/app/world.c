@@ -237,7 +237,7 @@ int poll(struct world *w, const char *name, const char *incarnation, int64_t slo
 	struct ax_poll poll = {
 		.worker = name,
 		.incarnation = incarnation,
-		.free = { { "default", slots } },
+		.free = { { .group_key = "default", .slots = slots } },
 		.n_free = 1,
 	};
 	serve_polls(w, &poll, 1);
