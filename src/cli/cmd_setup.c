@@ -96,7 +96,9 @@ static int setup(struct ax_ctl *ctl)
 	if (token == NULL)
 		return ax_ctl_fail(AX_EXIT_USAGE, "--token-file",
 			"give the setup token: the server printed where it wrote it at its first start");
-	int code = ax_client_open(&ctl->client, &ctl->arena, &ctl->args, false);
+	int code = ax_token_check_out(ctl); /* before the setup token is used up */
+	if (code == AX_EXIT_OK)
+		code = ax_client_open(&ctl->client, &ctl->arena, &ctl->args, false);
 	if (code == AX_EXIT_OK)
 		code = read_password(ctl, password, sizeof(password));
 	json_t *answer = NULL;

@@ -40,14 +40,21 @@ static int hand_out(struct ax_ctl *ctl, const json_t *answer)
 	return AX_EXIT_OK;
 }
 
+int ax_token_check_out(struct ax_ctl *ctl)
+{
+	const char *out = ax_args_get(&ctl->args, "out");
+	if (out != NULL && access(out, F_OK) == 0)
+		return ax_ctl_fail(AX_EXIT_USAGE, "--out", "%s exists; name a new file", out);
+	return AX_EXIT_OK;
+}
+
 int ax_token_create(struct ax_ctl *ctl, json_t *body)
 {
 	int64_t days = -1;
 	json_t *answer = NULL;
-	const char *out = ax_args_get(&ctl->args, "out");
 	int code = ax_ctl_opt_i64(ctl, "expire-days", 1, 365, &days);
-	if (code == AX_EXIT_OK && out != NULL && access(out, F_OK) == 0) /* before a token is made that nobody keeps */
-		code = ax_ctl_fail(AX_EXIT_USAGE, "--out", "%s exists; name a new file", out);
+	if (code == AX_EXIT_OK)
+		code = ax_token_check_out(ctl);
 	if (days > 0)
 		json_object_set_new(body, "expire_days", json_integer(days));
 	if (code == AX_EXIT_OK)

@@ -211,6 +211,8 @@ def test_setup(server, axctl, tmp_path):
     made = len(server.requests)
     assert "no password" in axctl("setup", "--token-file", "setup", "--user", "anna", code=2).err
     assert "longer than" in axctl("setup", "--token-file", "setup", "--user", "anna", input="p" * 300 + "\n", code=2).err
+    out = axctl("setup", "--token-file", "setup", "--user", "anna", "--out", "setup", input="correct horse\n", code=2)
+    assert "setup exists" in out.err  # said before the setup token is used up
     assert len(server.requests) == made
     assert "--user" in axctl("setup", "--token-file", "setup", code=2).err
     assert "setup token" in axctl("setup", "--user", "anna", code=2).err
