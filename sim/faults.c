@@ -144,7 +144,8 @@ void sim_thread_ports(struct sim_thread *t)
 {
 	static const struct ax_store_ops store_ops = { .run = run };
 	static const struct ax_clock_ops clock_ops = { now_ms, mono_ms };
-	static const struct ax_notify_ops notify_ops = { task_changed, run_changed, run_changed, worker_changed, group_ready };
+	static const struct ax_notify_ops notify_ops = { task_changed, run_changed, run_changed, worker_changed,
+		group_ready };
 	static const struct ax_log_ops log_ops = { event };
 	t->store = (struct ax_store){ &store_ops, t->sim->sole };
 	t->clock.ops = &clock_ops;
