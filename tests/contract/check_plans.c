@@ -13,24 +13,6 @@ struct step {
 	bool correlated;
 };
 
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-	*state = f;
-	fixture_make_folder(f);
-	fixture_open_sqlite(f);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	fixture_close(f);
-	fixture_drop_folder(f);
-	free(f);
-	return 0;
-}
-
 /* Done again for each row of another step: below a correlated subquery, or behind another one of the same join. */
 static bool is_repeated(const struct step *steps, int n, const struct step *step)
 {
@@ -83,7 +65,8 @@ static void test_no_rule_reads_all_runs_again_and_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_no_rule_reads_all_runs_again_and_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_no_rule_reads_all_runs_again_and_again, fixture_sqlite_up, fixture_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,3 +190,22 @@ struct ax_group plain_group(const char *key)
 {
 	return (struct ax_group){ .group_key = key, .title = "", .contacts = "", .defaults = "{}", .version = 1 };
 }
+
+int fixture_sqlite_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	*state = f;
+	fixture_make_folder(f);
+	fixture_open_sqlite(f);
+	return 0;
+}
+
+int fixture_down(void **state)
+{
+	struct fixture *f = *state;
+	fixture_close(f);
+	if (f->folder[0] != '\0')
+		fixture_drop_folder(f);
+	free(f);
+	return 0;
+}

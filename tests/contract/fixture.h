@@ -39,6 +39,10 @@ void fixture_open_mariadb(struct fixture *f);
 struct ax_mariadb_conn *fixture_connect(struct fixture *f); /* one more connection to it */
 void fixture_close(struct fixture *f);                      /* the store, not the folder */
 
+/* Set-up of a test over an embedded store in a folder of its own; its state is the fixture. */
+int fixture_sqlite_up(void **state);
+int fixture_down(void **state); /* tear-down, whatever was opened */
+
 /* The number of files that the folder holds. */
 int fixture_count_files(const struct fixture *f);
 

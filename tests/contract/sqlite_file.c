@@ -25,12 +25,8 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	struct fixture *f = *state;
 	faulty_vfs_calm();
-	fixture_close(f);
-	fixture_drop_folder(f);
-	free(f);
-	return 0;
+	return fixture_down(state);
 }
 
 /* transactions on runs 1, 2, 3, … */

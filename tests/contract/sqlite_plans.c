@@ -8,24 +8,6 @@
 
 enum { SMALL = 2000, LARGE = 200000, BATCH = 5000 };
 
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-	*state = f;
-	fixture_make_folder(f);
-	fixture_open_sqlite(f);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	fixture_close(f);
-	fixture_drop_folder(f);
-	free(f);
-	return 0;
-}
-
 /* Statements that look at all rows of a table that stays small. */
 static bool reads_a_small_table(enum ax_sql_id id)
 {
@@ -288,7 +270,7 @@ static void test_history_costs_nothing(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_sqlite_up, fixture_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_no_plan_scans_or_sorts),
 		TEST(test_steps_move_little),

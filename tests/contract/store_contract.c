@@ -23,16 +23,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-	fixture_close(f);
-	if (f->folder[0] != '\0')
-		fixture_drop_folder(f);
-	free(f);
-	return 0;
-}
-
 /* A transaction that must end with `status`. */
 static void expect_end(struct fixture *f, enum ax_status status, ax_tx_fn fn, void *arg)
 {
@@ -3313,7 +3303,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: store_contract mem|sqlite|mariadb\n");
 		return 2;
 	}
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fixture_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_task_columns),
 		TEST(test_version_and_epoch_columns),
