@@ -787,12 +787,6 @@ static struct ax_rows *rows_of(struct kept_task *task, enum ax_sql_fact fact)
 	return fact == AX_SQL_HAS_DOWN ? &task->downstreams : &task->alerts;
 }
 
-static int64_t task_of_row(enum ax_sql_fact fact, const void *row)
-{
-	return fact == AX_SQL_HAS_DOWN ? ((const struct ax_upstream *)row)->upstream_id
-				       : ((const struct ax_alert *)row)->task_id;
-}
-
 /* The kept tasks that have some, and of which is not known what. */
 static int list_unlisted(struct ax_tx *tx, enum ax_sql_fact fact, int64_t **ret)
 {
@@ -809,24 +803,44 @@ static int list_unlisted(struct ax_tx *tx, enum ax_sql_fact fact, int64_t **ret)
 	return n;
 }
 
-static enum ax_status read_rows(struct ax_tx *tx, enum ax_sql_fact fact, const int64_t *ids, int n, struct ax_err *err)
+typedef void (*note_row)(struct ax_tx *tx, const void *row);
+
+/* All rows that the statement has for the ids. */
+static enum ax_status read_rows(
+	struct ax_tx *tx, enum ax_sql_id id, const int64_t *ids, int n, note_row note, struct ax_err *err)
 {
-	enum ax_sql_id id = fact == AX_SQL_HAS_DOWN ? AX_SQL_DOWNSTREAMS_OF_TASKS : AX_SQL_ALERTS_OF_TASKS;
-	const struct ax_row_type *type = ax_sql_conn_of(tx)->texts[id].row;
+	size_t size = ax_sql_conn_of(tx)->texts[id].row->size;
 	enum ax_status status = AX_OK;
 	for (int from = 0; status == AX_OK && from < n; from += AX_SQL_IDS_STEP) {
 		struct ax_sql_arg args[AX_SQL_IDS_STEP + 1];
 		struct ax_rows rows = { 0 };
 		ax_sql_ids_args(tx, ids + from, n - from, args);
 		status = ax_sql_list(tx, id, args, &rows, err);
-		for (int i = 0; status == AX_OK && i < rows.n; i++) {
-			const char *row = (const char *)rows.at + (size_t)i * type->size;
-			struct kept_task *task = find_task(tx, task_of_row(fact, row));
-			AX_ASSERT(task != NULL);
-			memcpy(ax_rows_add(rows_of(task, fact), tx->arena, type), row, type->size);
-		}
+		for (int i = 0; status == AX_OK && i < rows.n; i++)
+			note(tx, (const char *)rows.at + (size_t)i * size);
 	}
 	return status;
+}
+
+static void note_downstream(struct ax_tx *tx, const void *row)
+{
+	struct kept_task *task = find_task(tx, ((const struct ax_upstream *)row)->upstream_id);
+	AX_ASSERT(task != NULL);
+	memcpy(ax_rows_add(&task->downstreams, tx->arena, &ax_upstream_row), row, sizeof(struct ax_upstream));
+}
+
+static void note_alert(struct ax_tx *tx, const void *row)
+{
+	struct kept_task *task = find_task(tx, ((const struct ax_alert *)row)->task_id);
+	AX_ASSERT(task != NULL);
+	memcpy(ax_rows_add(&task->alerts, tx->arena, &ax_alert_row), row, sizeof(struct ax_alert));
+}
+
+static enum ax_status read_listed(
+	struct ax_tx *tx, enum ax_sql_fact fact, const int64_t *ids, int n, struct ax_err *err)
+{
+	return fact == AX_SQL_HAS_DOWN ? read_rows(tx, AX_SQL_DOWNSTREAMS_OF_TASKS, ids, n, note_downstream, err)
+				       : read_rows(tx, AX_SQL_ALERTS_OF_TASKS, ids, n, note_alert, err);
 }
 
 enum ax_status ax_sql_kept_rows(
@@ -845,7 +859,7 @@ enum ax_status ax_sql_kept_rows(
 		unlisted->listed |= fact;
 	}
 	if (n > 1)
-		status = read_rows(tx, fact, ids, n, err);
+		status = read_listed(tx, fact, ids, n, err);
 	if (status == AX_OK && (task->listed & fact) != 0)
 		*ret = rows_of(task, fact);
 	return status;
@@ -875,22 +889,12 @@ void ax_sql_note_alert(struct ax_tx *tx, const struct ax_alert *alert)
 
 /* versions */
 
-static enum ax_status read_versions(struct ax_tx *tx, const int64_t *ids, int n, struct ax_err *err)
+static void note_version(struct ax_tx *tx, const void *row)
 {
-	enum ax_status status = AX_OK;
-	for (int from = 0; status == AX_OK && from < n; from += AX_SQL_IDS_STEP) {
-		struct ax_sql_arg args[AX_SQL_IDS_STEP + 1];
-		struct ax_rows rows = { 0 };
-		ax_sql_ids_args(tx, ids + from, n - from, args);
-		status = ax_sql_list(tx, AX_SQL_VERSIONS_NOW, args, &rows, err);
-		for (int i = 0; status == AX_OK && i < rows.n; i++) {
-			const struct ax_task_version *row = &((struct ax_task_version *)rows.at)[i];
-			struct kept_version *entry = find(&kept_of(tx)->versions, row->task_id);
-			AX_ASSERT(entry != NULL);
-			entry->row = *row;
-		}
-	}
-	return status;
+	const struct ax_task_version *version = row;
+	struct kept_version *entry = find(&kept_of(tx)->versions, version->task_id);
+	AX_ASSERT(entry != NULL);
+	entry->row = *version;
 }
 
 static enum ax_status read_all_versions(struct ax_tx *tx, struct ax_err *err)
@@ -906,7 +910,7 @@ static enum ax_status read_all_versions(struct ax_tx *tx, struct ax_err *err)
 		entry->task_id = ids[n++] = run->row.task_id;
 		put(&kept->versions, tx->arena, &entry->task_id);
 	}
-	return read_versions(tx, ids, n, err);
+	return read_rows(tx, AX_SQL_VERSIONS_NOW, ids, n, note_version, err);
 }
 
 enum ax_status ax_sql_kept_version(
