@@ -4,10 +4,10 @@
 
 #include "app/birth.h"
 #include "app/change.h"
-#include "app/ids.h"
 #include "app/output.h"
 #include "app/watch.h"
 #include "core/limits.h"
+#include "port/ids.h"
 
 struct pass {
 	struct ax_ctx *ctx;

@@ -1,10 +1,10 @@
 #include "app/taken.h"
 
 #include "app/birth.h"
-#include "app/ids.h"
 #include "app/tick.h"
 #include "base/err.h"
 #include "core/limits.h"
+#include "port/ids.h"
 #include "port/wrap_due.h"
 
 struct pass {

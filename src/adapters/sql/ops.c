@@ -1,7 +1,6 @@
 /* The operations: each is one statement, and what its result means. */
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "adapters/sql/counts.h"
@@ -10,6 +9,7 @@
 #include "adapters/sql/sql.h"
 #include "base/err.h"
 #include "port/filter.h"
+#include "port/ids.h"
 
 /* tasks */
 
@@ -132,12 +132,6 @@ enum ax_status ax_sql_store_born(struct ax_tx *tx, int64_t *ret_time, struct ax_
 	return ax_sql_numbers(tx, AX_SQL_STORE_BORN, NONE, ret_time, 1, err);
 }
 
-static int by_id(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-	return (left > right) - (left < right);
-}
-
 static enum ax_status list_by_ids(
 	struct ax_tx *tx, enum ax_sql_id id, const struct ax_ids *ids, struct ax_rows *ret, struct ax_err *err)
 {
@@ -177,11 +171,7 @@ static enum ax_status tasks_of_runs(struct ax_tx *tx, const struct ax_ids *gids,
 				n += ids[n] != 0; /* nothing is behind it */
 			}
 	}
-	qsort(ids, n, sizeof(*ids), by_id);
-	ret->at = ids;
-	for (size_t i = 0; i < n; i++)
-		if (ret->n == 0 || ids[i] != ids[ret->n - 1])
-			ids[ret->n++] = ids[i];
+	*ret = ax_ids_sort(ids, (int)n);
 	return status;
 }
 

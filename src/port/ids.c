@@ -1,4 +1,4 @@
-#include "app/ids.h"
+#include "port/ids.h"
 
 #include <stdlib.h>
 
@@ -11,7 +11,8 @@ static int by_id(const void *a, const void *b)
 struct ax_ids ax_ids_sort(int64_t *at, int n)
 {
 	struct ax_ids ids = { .at = at };
-	qsort(at, (size_t)n, sizeof(*at), by_id);
+	if (n > 1)
+		qsort(at, (size_t)n, sizeof(*at), by_id);
 	for (int i = 0; i < n; i++)
 		if (ids.n == 0 || at[i] != at[ids.n - 1])
 			at[ids.n++] = at[i];

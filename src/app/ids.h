@@ -1,9 +1,0 @@
-#ifndef AX_APP_IDS_H
-#define AX_APP_IDS_H
-
-#include "port/lists.h"
-
-/* The n ids ascending, each once; `at` is sorted in place. */
-struct ax_ids ax_ids_sort(int64_t *at, int n);
-
-#endif
