@@ -479,10 +479,17 @@ static void do_pile_up(struct sim *sim, void *arg)
 	int failed;
 	def.task_type = AX_TASK_DELAY;
 	def.upstreams = "";
+	if (sim_between(sim, 0, 1) == 0) { /* more than one batch of them waits for nothing but a worker */
+		def.overlap = AX_OVERLAP_ALLOW;
+		def.overlap_max = 2 * AX_BATCH + 100;
+		def.route_tags = ax_def_preset().route_tags;
+		def.shard_count = 0;
+		def.broadcast = false;
+	}
 	put_right(&def);
 	if (ax_tasks_create(ctx, &def, &enabled, 1, "sim", &task, &failed, NULL) == AX_OK)
 		sim->pile = task.id;
-	int64_t n = AX_BATCH + sim_between(sim, 1, 300), due = sim_wall_now(sim) + PILE_MS;
+	int64_t n = AX_BATCH + sim_between(sim, 1, 300), due = sim_wall_now(sim);
 	for (int64_t i = 0; i < n && sim->pile != 0 && !sim->at->server->crash; i++) {
 		struct ax_trigger trigger = {
 			.task_id = sim->pile, .params = "", .key = "", .run_at = due + sim_between(sim, 0, PILE_MS)
@@ -520,16 +527,19 @@ static void do_press(struct sim *sim, void *arg)
 			ctx, sim->pile, dice == 0 ? AX_TASK_PAUSED : AX_TASK_ENABLED, "sim", &changed, &given, NULL);
 	else if (ax_task_delete(ctx, sim->pile, true, "sim", &err) == AX_OK)
 		sim_trace(sim, "the pile is gone");
-	else if (strstr(err.msg, "are being cancelled") != NULL)
+	else if (strstr(err.msg, "are being cancelled") != NULL) {
 		note_doomed(sim);
+		sim->at->server->crash = sim_between(sim, 0, 1) == 0; /* the others look for it later than it would */
+	}
 }
 
-/* Before its runs are due, and while they wait; until it is deleted, or the times are calm. */
+/* Before its runs are due, and while they wait; until it is deleted, or the times are calm. Who was told that its runs
+ * are being cancelled may rely on it, and not come back. */
 static void press(struct sim *sim, void *arg)
 {
 	struct sim_server *server = sim_any_server(sim);
 	bool known = sim->pile != 0;
-	if (sim->calm || (known && !pile_is_there(sim)))
+	if (sim->calm || (known && !pile_is_there(sim)) || (sim->n_doomed > 0 && sim_between(sim, 0, 1) == 0))
 		return;
 	sim_after(sim, sim_between(sim, PILE_MS / 4, PILE_MS), press, arg);
 	if (server != NULL)
