@@ -70,8 +70,10 @@ static void print_lines(const json_t *report)
 		{ 0 },
 	};
 	const json_t *lines = json_object_get(report, "lines");
-	if (json_array_size(lines) > 0)
-		ax_print_table(stdout, columns, lines);
+	if (json_array_size(lines) == 0)
+		return;
+	putchar('\n');
+	ax_print_table(stdout, columns, lines);
 }
 
 static void print_list(const char *head, const json_t *items, const char *key)
@@ -136,12 +138,12 @@ void ax_import_report_print(const json_t *report)
 	say("", text_of(report, "file"), "");
 	printf(", group %s, zone %s unless CRON_TZ says otherwise\n", text_of(report, "group_key"),
 		text_of(report, "time_zone"));
-	printf("as with crond: no retries, no time limit, runs may overlap (at most 10 at once)\n\n");
+	printf("as with crond: no retries, no time limit, runs may overlap (at most 10 at once)\n");
 	if (json_is_true(json_object_get(report, "dry_run"))) {
 		print_lines(report);
 		print_inventory(&arena, json_object_get(report, "inventory"));
 	} else {
-		printf("created %zu, updated %zu, unchanged %zu, refused %zu\n",
+		printf("\ncreated %zu, updated %zu, unchanged %zu, refused %zu\n",
 			json_array_size(json_object_get(report, "created")),
 			json_array_size(json_object_get(report, "updated")),
 			json_array_size(json_object_get(report, "unchanged")),

@@ -151,6 +151,14 @@ def test_dry_run_needs_no_server(axctl, server):
         assert part in out, part
 
 
+@pytest.mark.parametrize("text, parts", [
+    ("0 1 * * * a\n", ["LINE"]), ("@reboot c\n", ["refused"]), ("0 1 * * * a\n@reboot c\n", ["LINE", "refused"]), ("#\n", [])])
+def test_one_blank_line_stands_before_each_part(axctl, text, parts):
+    out = axctl("import", "crontab", "-", "--dry-run", input=text, code=2 if parts == ["refused"] else 0, server=False).out
+    head, *rest = out.split("\n\n")
+    assert "\n\n\n" not in out and len(head.splitlines()) == 2 and [part.split()[0] for part in rest] == parts
+
+
 def test_time_zones(axctl, tmp_path):
     (tmp_path / "tab").write_text("TZ=Asia/Tokyo\n0 1 * * * a\nCRON_TZ=Mars/Base\n0 1 * * * b\nCRON_TZ=Asia/Tokyo\n0 1 * * * c\n")
     report = axctl("import", "crontab", "tab", "--dry-run", "--json", "--time-zone", "Europe/Berlin", server=False).json
