@@ -87,8 +87,8 @@ static enum ax_status choose_dialect(
 		return ax_fail(err, AX_INVALID, "cron_expr", "The schedule is empty; the number of fields is %s.",
 			counts[stated].text);
 	if (n < counts[stated].min || n > counts[stated].max)
-		return ax_fail(err, AX_INVALID, "cron_expr", "The schedule has %s%zu fields; write %s.",
-			n == 8 ? "more than " : "", n == 8 ? 7 : n, counts[stated].text);
+		return ax_fail(err, AX_INVALID, "cron_expr", "The schedule has %s%zu %s; write %s.",
+			n == 8 ? "more than " : "", n == 8 ? 7 : n, n == 1 ? "field" : "fields", counts[stated].text);
 	*ret = stated != AX_DIALECT_NONE ? stated : n == 5 ? AX_DIALECT_UNIX : AX_DIALECT_QUARTZ;
 	if (stated == AX_DIALECT_NONE && n > 5 && has_digit(fields[5]) && !is_question(fields[3]) &&
 		!is_question(fields[5]))

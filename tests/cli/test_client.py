@@ -180,6 +180,8 @@ def test_every_command_takes_the_options_that_are_said_to_be_of_every_command(ax
     assert "--tz" in axctl("cron", "next", "--help", server=False).out
     assert axctl("cron", "next", "--json", "-n", 1, "--from", "2026-03-28T12:00:00Z", "@daily", server=False).json == {
         "next": ["2026-03-29T00:00:00Z"]}
+    for expr, count in (("5", "1 field;"), ("5 4", "2 fields;"), ("1 " * 9, "more than 7 fields;")):
+        assert f"The schedule has {count}" in axctl("cron", "next", expr, code=2, server=False).err
     assert "verb" in axctl("cron", "sometimes", "@daily", code=2, server=False).err
 
 

@@ -150,7 +150,7 @@ export const zhFaults: Record<string, string> = {
 	'Byte {} is a control character (0x{}): remove it; blanks separate the fields.': '第 {1} 字节是控制字符（0x{2}）：请去掉；各段以空格分隔。',
 	'The schedule is {} bytes long; at most {} are read: split it into several tasks.': '时间表长 {1} 字节，至多 {2} 字节：请拆成多个任务。',
 	'The schedule is empty; the number of fields is {}.': '时间表为空；应有 {1} 段。',
-	'The schedule has {}{} fields; write {}.': '时间表有{1} {2} 段；应为 {3} 段。',
+	'The schedule has {}{} {}; write {}.': '时间表有{1} {2} {3}；应为 {4} 段。',
 	'This {}-field expression gives the weekday as a number. Quartz and XXL-JOB count 1 = Sunday; Spring and node-cron count 1 = Monday. Write the name (MON) or choose the dialect.':
 		'这个 {1} 段表达式用数字表示星期。Quartz 和 XXL-JOB 中 1 是周日，Spring 和 node-cron 中 1 是周一。请写名称（MON），或选择方言。',
 	'Day-of-month and day-of-week are both ?. Write * in one of them for every day.': '日和星期都是 ?。要表示每天，请在其中一段写 *。',
@@ -474,6 +474,7 @@ const words: Record<string, string> = {
 	': ': '：',
 	second: '秒', minute: '分', hour: '时', day: '日', month: '月', weekday: '星期', year: '年',
 	seconds: '秒', minutes: '分钟', hours: '小时', days: '天',
+	field: '段', fields: '段',
 	January: '一月', February: '二月', March: '三月', April: '四月', May: '五月', June: '六月', July: '七月', August: '八月',
 	September: '九月', October: '十月', November: '十一月', December: '十二月',
 	alert: '告警', backfill: '补跑', channel: '渠道', event: '事件', run: '运行', task: '任务', 'failure group': '失败组',
