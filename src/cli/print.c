@@ -141,15 +141,20 @@ void ax_print_table(FILE *to, const struct ax_column *columns, const json_t *row
 	ax_arena_done(&arena);
 }
 
-void ax_print_field(FILE *to, const char *name, const char *value)
+void ax_print_field_at(FILE *to, size_t width, const char *name, const char *value)
 {
 	if (value == NULL || *value == '\0')
 		return;
 	struct ax_buf clean;
 	ax_buf_init(&clean, 1 << 20);
 	ax_print_clean(value, &clean);
-	fprintf(to, "%-18s %s\n", name, clean.data);
+	fprintf(to, "%-*s %s\n", (int)width, name, clean.data);
 	ax_buf_done(&clean);
+}
+
+void ax_print_field(FILE *to, const char *name, const char *value)
+{
+	ax_print_field_at(to, 18, name, value);
 }
 
 const char *ax_json_text(struct ax_arena *arena, const json_t *object, const char *key)

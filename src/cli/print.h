@@ -27,7 +27,9 @@ struct ax_column {
 /* One line for each object of an array, below a line of heads. Texts are cleaned, and "" shows as "-". */
 void ax_print_table(FILE *to, const struct ax_column *columns, const json_t *rows);
 
-/* "name: value" lines with the values lined up; values that are NULL or "" are left out. */
+/* A line of a name and its value, which begins behind `width` columns; one that is NULL or "" is left out. */
+void ax_print_field_at(FILE *to, size_t width, const char *name, const char *value);
+/* The same, of names that are known to be short: the values of all of them line up. */
 void ax_print_field(FILE *to, const char *name, const char *value);
 
 /* Members of a JSON object, "" or 0 when absent or null; a number is given as text in the arena. */

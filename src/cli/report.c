@@ -31,6 +31,12 @@ static bool ends_with(const char *text, const char *tail)
 	return len >= n && strcmp(text + len - n, tail) == 0;
 }
 
+static const char *member_of(struct ax_arena *arena, const json_t *object, const char *key)
+{
+	bool is_time = json_is_integer(json_object_get(object, key)) && ends_with(key, "_time");
+	return (is_time ? ax_json_time : ax_json_text)(arena, object, key);
+}
+
 void ax_report_object(struct ax_ctl *ctl, const json_t *object)
 {
 	if (ctl->json) {
@@ -40,11 +46,14 @@ void ax_report_object(struct ax_ctl *ctl, const json_t *object)
 	const char *key;
 	json_t *value; /* the iterator wants it so; nothing is changed */
 	json_t *copy = json_copy((json_t *)(uintptr_t)object);
+	size_t width = 0;
 	json_object_foreach(copy, key, value)
 	{
-		bool is_time = json_is_integer(value) && ends_with(key, "_time");
-		ax_print_field(stdout, key, (is_time ? ax_json_time : ax_json_text)(&ctl->arena, object, key));
+		if (*member_of(&ctl->arena, object, key) != '\0')
+			width = AX_MAX(width, strlen(key));
 	}
+	json_object_foreach(copy, key, value)
+		ax_print_field_at(stdout, width, key, member_of(&ctl->arena, object, key));
 	json_decref(copy);
 }
 

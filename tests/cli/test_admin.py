@@ -19,7 +19,7 @@ def test_groups(server, axctl):
     server.on("PATCH", "/groups/ops", lambda r: {**GROUP, **r.body})
     server.on("DELETE", "/groups/ops", (204, None))
     assert "Betrieb" in axctl("group", "list").out
-    assert "create_time        2025-11-29T21:20:00Z" in axctl("group", "show", "ops").out
+    assert "create_time    2025-11-29T21:20:00Z" in axctl("group", "show", "ops").out
     axctl("group", "create", "ops", "--quota", 10, "--pool-size", 5, "--title", "T", "--contacts", "a@b,mails")
     assert server.requests[-1].body == {"group_key": "ops", "dispatch_quota": 10, "pool_size": 5, "title": "T",
                                         "contacts": ["a@b", "mails"]}

@@ -55,6 +55,13 @@ def test_show_by_id_and_by_name(server, axctl):
     assert server.requests[-1].path == "/tasks/99"
 
 
+def test_the_values_of_an_object_stand_in_one_column(server, axctl):
+    server.on("GET", "/tasks/17", {**TASK, "join_deadline_seconds": 3600, "a_name_that_is_longer_than_all": None})
+    lines = axctl("task", "show", "17").out.splitlines()
+    assert all(line[:21].rstrip() == line.split()[0] and line[21] == " " != line[22] for line in lines)
+    assert "join_deadline_seconds 3600" in lines
+
+
 def test_names_with_slashes_and_in_several_groups(server, axctl):
     server.on("GET", "/tasks", {"items": [TASK, {**TASK, "group_key": "other"}], "next": None})
     assert "GROUP/NAME" in axctl("task", "show", "Back up /var", code=2).err
