@@ -94,13 +94,17 @@ static int show(struct ax_ctl *ctl)
 		{ "ERROR", "error", NULL },
 		{ 0 },
 	};
+	/* the deliveries have a table, and of detail and note people read the sentence, not what it was made of */
+	static const char *const apart[] = { "deliveries", "detail_sentence", "detail_params", "resolve_note_sentence",
+		"resolve_note_params" };
 	json_t *alert = NULL;
 	int code = ax_client_call(&ctl->client, "GET", path_of(ctl, ""), NULL, &alert);
 	if (code == AX_EXIT_OK && ctl->json) {
 		ax_print_json(stdout, alert);
 	} else if (code == AX_EXIT_OK) {
 		json_t *told = json_incref(json_object_get(alert, "deliveries"));
-		json_object_del(alert, "deliveries");
+		for (size_t i = 0; i < AX_COUNT(apart); i++)
+			json_object_del(alert, apart[i]);
 		ax_report_object(ctl, alert);
 		ax_report_rows("told", told, columns);
 		json_decref(told);

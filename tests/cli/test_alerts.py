@@ -6,8 +6,8 @@ CHANNEL = {"id": "7", "name": "ops", "kind": "webhook", "enabled": True, "langua
 DELIVERY = {"id": "41", "alert_id": "9", "channel_id": "7", "kind": "open", "state": "pending", "attempts": 2, "create_time": 1764451200000,
             "next_time": 1764451300000, "sent_time": None, "error": "the receiver answered HTTP 503"}
 ALERT = {"id": "9", "rule": "failed", "group_key": "default", "episode": "3", "state": "open", "task_id": "3", "gid": "5", "subject": "nightly",
-         "detail": "disk full", "value": 1, "bound": 0, "count": 4, "open_time": 1764451200000, "seen_time": 1764451200000,
-         "resolve_time": None, "resolve_note": "", "muted": True, "note": "", "note_by": None}
+         "detail": "disk full", "detail_sentence": "alert_failed", "detail_params": {"run": "5"}, "value": 1, "bound": 0, "count": 4, "open_time": 1764451200000, "seen_time": 1764451200000,
+         "resolve_time": None, "resolve_note": "fixed", "resolve_note_sentence": "alert_over", "resolve_note_params": {"n": 1}, "muted": True, "note": "", "note_by": None}
 
 
 def test_channels(server, axctl, tmp_path):
@@ -66,6 +66,8 @@ def test_alerts(server, axctl):
         "state": "open", "rule": "failed", "group_key": "default", "task_id": "3"}
     shown = axctl("alert", "show", "9").out
     assert "CHANNEL" in shown.split("told\n")[1] and DELIVERY["state"] in shown.split("told\n")[1]
+    assert "disk full" in shown and "fixed" in shown and "_sentence" not in shown and "_params" not in shown  # that is for programs
+    assert axctl("alert", "show", "9", "--json").json == {**ALERT, "deliveries": [DELIVERY]}
     assert "muted alert 9" in axctl("alert", "mute", "9", "--note", "known").out
     assert server.requests[-1].body == {"note": "known"}
     assert "unmuted" in axctl("alert", "unmute", "9").out
