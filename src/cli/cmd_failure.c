@@ -268,7 +268,9 @@ static int assign(struct ax_ctl *ctl)
 		json_object_set_new(body, "note", json_string(ax_args_get(&ctl->args, "note")));
 	json_t *group = NULL;
 	int code = ax_client_call(&ctl->client, "POST", path_of(ctl, "/assign"), body, &group);
-	if (code == AX_EXIT_OK)
+	if (code == AX_EXIT_OK && ctl->json)
+		ax_print_json(stdout, group);
+	else if (code == AX_EXIT_OK)
 		report_group(ctl, group);
 	json_decref(group);
 	return code;

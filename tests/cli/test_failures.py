@@ -55,6 +55,7 @@ def test_assign_resolve_reopen(server, axctl):
         server.on("POST", f"/failures/12/{act}", {**GROUP, "state": "resolved" if act == "resolve" else "open"})
     assert "ann" in axctl("failure", "assign", "12", "ann", "--note", "disk of w3").out
     assert server.requests[-1].body == {"assignee": "ann", "note": "disk of w3"}
+    assert axctl("failure", "assign", "12", "ann", "--json").json == {**GROUP, "state": "open"}
     axctl("failure", "assign", "12", "")
     assert server.requests[-1].body == {"assignee": ""}
     assert axctl("failure", "resolve", "12", "--reason", "fixed").out == "failure 12 is resolved, assigned to ann\n"
