@@ -3,12 +3,13 @@
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
+#include "base/utf8.h"
 #include "cli/cmd_token.h"
 #include "cli/ctl.h"
 #include "cli/file.h"
 #include "cli/report.h"
 
-enum { PASSWORD_SIZE = 258, FILE_MAX = 4096 }; /* servers take 256 bytes; one more is a terminal's end of line */
+enum { PASSWORD_MAX = 256, FILE_MAX = 4096 }; /* what servers take, in bytes */
 
 static const struct ax_opt setup_opts[] = {
 	{ "user", NULL, "U", "name of the administrator" },
@@ -19,70 +20,91 @@ static const struct ax_opt setup_opts[] = {
 	{ 0 },
 };
 
+/* The first line of what was read becomes the password, whole or not at all; `from` is how it was given. */
+static int take_line(const char *from, const char *text, size_t len, char password[PASSWORD_MAX + 1])
+{
+	const char *newline = memchr(text, '\n', len);
+	if (newline != NULL)
+		len = (size_t)(newline - text);
+	if (len > 0 && text[len - 1] == '\r')
+		len--;
+	if (len == 0)
+		return ax_ctl_fail(AX_EXIT_USAGE, from, "no password given: the first line is empty");
+	if (len > PASSWORD_MAX)
+		return ax_ctl_fail(AX_EXIT_USAGE, from, "the password is longer than %d bytes", PASSWORD_MAX);
+	if (memchr(text, '\0', len) != NULL)
+		return ax_ctl_fail(AX_EXIT_USAGE, from, "the password holds a NUL byte, which no password can");
+	if (!ax_utf8_valid(text, len))
+		return ax_ctl_fail(AX_EXIT_USAGE, from, "the password is not UTF-8 text");
+	memcpy(password, text, len);
+	password[len] = '\0';
+	return AX_EXIT_OK;
+}
+
 /* One line from the terminal without echo. Ctrl-C arrives as a character that ends the line, so that the terminal is
  * always put back as it was. */
-static int ask(const char *prompt, char *line, size_t size)
+static int ask(const char *prompt, char *password)
 {
 	enum { CTRL_C = 3 };
 	struct termios old, quiet;
+	char line[PASSWORD_MAX + 1]; /* with the newline; one that is longer still is too long without it */
 	tcgetattr(STDIN_FILENO, &old);
 	quiet = old;
 	quiet.c_lflag &= ~(tcflag_t)(ECHO | ISIG);
 	quiet.c_cc[VEOL] = CTRL_C;
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet); /* before the prompt: whoever waits for it may type at once */
 	fprintf(stderr, "%s: ", prompt);
-	ssize_t n = read(STDIN_FILENO, line, size - 1);
+	ssize_t n = read(STDIN_FILENO, line, sizeof(line));
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &old);
 	fputc('\n', stderr);
-	line[n > 0 ? n : 0] = '\0';
-	if (n <= 0 || strchr(line, CTRL_C) != NULL)
-		return ax_ctl_fail(AX_EXIT_USAGE, "", "no password given");
-	if (strpbrk(line, "\r\n") == NULL)
-		return ax_ctl_fail(AX_EXIT_USAGE, "password", "longer than %zu bytes", size - 2);
-	line[strcspn(line, "\r\n")] = '\0';
-	return AX_EXIT_OK;
-}
-
-/* The first line of a file, "-" for standard input. */
-static int read_line(struct ax_ctl *ctl, const char *file, char *password, size_t size)
-{
-	char *text;
-	struct ax_err err;
-	if (ax_file_read(&ctl->arena, file, FILE_MAX, &text, NULL, &err) != AX_OK)
-		return ax_ctl_fail(AX_EXIT_USAGE, "--password-file", "%s", err.msg);
-	size_t len = strcspn(text, "\r\n");
-	int code = AX_EXIT_OK;
-	if (len == 0)
-		code = ax_ctl_fail(AX_EXIT_USAGE, "--password-file", "no password in the first line of %s",
-			strcmp(file, "-") == 0 ? "standard input" : file);
-	else if (len >= size)
-		code = ax_ctl_fail(AX_EXIT_USAGE, "--password-file", "the password is longer than %zu bytes", size - 1);
+	int code;
+	if (n <= 0 || memchr(line, CTRL_C, (size_t)n) != NULL)
+		code = ax_ctl_fail(AX_EXIT_USAGE, "", "no password given");
 	else
-		snprintf(password, size, "%.*s", (int)len, text);
-	sodium_memzero(text, strlen(text));
+		code = take_line("password", line, (size_t)n, password);
+	sodium_memzero(line, sizeof(line));
 	return code;
 }
 
-static int read_password(struct ax_ctl *ctl, char *password, size_t size)
+/* The first line of --password-file, or of standard input when `file` is NULL. */
+static int read_line(struct ax_ctl *ctl, const char *file, char *password)
+{
+	char *text;
+	size_t len;
+	struct ax_err err;
+	if (ax_file_read(&ctl->arena, file != NULL ? file : "-", FILE_MAX, &text, &len, &err) != AX_OK)
+		return ax_ctl_fail(AX_EXIT_USAGE, file != NULL ? "--password-file" : "", "%s", err.msg);
+	int code = take_line(file != NULL ? "--password-file" : "standard input", text, len, password);
+	sodium_memzero(text, len);
+	return code;
+}
+
+static int read_password(struct ax_ctl *ctl, char *password)
 {
 	const char *file = ax_args_get(&ctl->args, "password-file");
-	char again[PASSWORD_SIZE];
+	char again[PASSWORD_MAX + 1] = "";
 	if (file != NULL || !isatty(STDIN_FILENO))
-		return read_line(ctl, file != NULL ? file : "-", password, size);
-	int code = ask("password", password, size);
+		return read_line(ctl, file, password);
+	int code = ask("password", password);
 	if (code == AX_EXIT_OK)
-		code = ask("again", again, sizeof(again));
+		code = ask("again", again);
 	if (code == AX_EXIT_OK && strcmp(password, again) != 0)
 		code = ax_ctl_fail(AX_EXIT_USAGE, "password", "the two are not the same");
 	sodium_memzero(again, sizeof(again));
 	return code;
 }
 
+/* JSON takes nothing else. */
+static int check_text(const char *field, const char *text)
+{
+	return ax_utf8_valid(text, strlen(text)) ? AX_EXIT_OK : ax_ctl_fail(AX_EXIT_USAGE, field, "not UTF-8 text");
+}
+
 static int setup(struct ax_ctl *ctl)
 {
 	const char *user = ax_args_get(&ctl->args, "user"), *file = ax_args_get(&ctl->args, "token-file");
 	const char *token = ax_args_get(&ctl->args, "token");
-	char password[PASSWORD_SIZE];
+	char password[PASSWORD_MAX + 1] = "";
 	struct ax_err err;
 	if (user == NULL)
 		return ax_ctl_fail(AX_EXIT_USAGE, "--user", "name the administrator: --user U");
@@ -96,11 +118,15 @@ static int setup(struct ax_ctl *ctl)
 	if (token == NULL)
 		return ax_ctl_fail(AX_EXIT_USAGE, "--token-file",
 			"give the setup token: the server printed where it wrote it at its first start");
-	int code = ax_token_check_out(ctl); /* before the setup token is used up */
+	int code = check_text("--user", user);
+	if (code == AX_EXIT_OK)
+		code = check_text(file != NULL ? "--token-file" : "--token", token);
+	if (code == AX_EXIT_OK)
+		code = ax_token_check_out(ctl); /* before the setup token is used up */
 	if (code == AX_EXIT_OK)
 		code = ax_client_open(&ctl->client, &ctl->arena, &ctl->args, false);
 	if (code == AX_EXIT_OK)
-		code = read_password(ctl, password, sizeof(password));
+		code = read_password(ctl, password);
 	json_t *answer = NULL;
 	if (code == AX_EXIT_OK)
 		code = ax_client_call(&ctl->client, "POST", "/setup",

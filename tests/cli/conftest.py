@@ -24,7 +24,8 @@ class Axctl:
     def __call__(self, *args, code=0, input=None, env=None, server=True):
         if env is None:
             env = {"AX_SERVER": self.server.url, "AX_TOKEN": "axp_test"} if server else {}
-        done = subprocess.run([BUILD / "src/cli/axctl", *map(str, args)], capture_output=True, text=True, input=input,
+        args = [a if isinstance(a, bytes) else str(a) for a in args]
+        done = subprocess.run([BUILD / "src/cli/axctl", *args], capture_output=True, text=True, errors="surrogateescape", input=input,
                               stdin=subprocess.DEVNULL if input is None else None,
                               env=self.env(**env), cwd=self.home, timeout=60)
         assert done.returncode == code, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"

@@ -220,6 +220,33 @@ def test_setup(server, axctl, tmp_path):
     assert "setup token" in axctl("setup", "--user", "anna", code=2).err
 
 
+@pytest.mark.parametrize("password, rule", [
+    (b"correct\0horse battery\n", "NUL"), (b"\0", "NUL"), (b"caf\xe9 au lait et pain\n", "not UTF-8"),
+    (b"p" * 257, "longer than 256 bytes"), ("ä".encode() * 129 + b"\r\n", "longer than 256 bytes"), (b"\nsecond line\n", "first line is empty")],
+    ids=["nul", "only-nul", "latin-1", "long", "long-in-bytes", "empty"])
+def test_setup_refuses_a_password_whole_and_says_why(server, axctl, tmp_path, password, rule):
+    (tmp_path / "setup").write_text("ABC\n")
+    (tmp_path / "password").write_bytes(password)
+    setup, text = ["setup", "--token-file", "setup", "--user", "anna"], password.decode(errors="surrogateescape")
+    for options, given, field in ((["--password-file", "password"], None, "--password-file"), (["--password-file", "-"], text, "--password-file"),
+                                  ([], text, "standard input")):
+        err = axctl(*setup, *options, input=given, code=2).err
+        assert err.startswith(f"axctl: {field}: ") and rule in err, err
+    assert server.requests == []
+
+
+def test_setup_takes_a_password_of_256_bytes(server, axctl, tmp_path):
+    server.on("POST", "/setup", lambda r: (201, {"user": r.body["user"], "role": "admin"}))
+    (tmp_path / "setup").write_text("ABC\n")
+    for password, line in (("ä" * 128, "{}\r\n"), ("p" * 256, "{}\n"), ("p" * 256, "{}"), ("one\rtwo", "{}\n")):
+        (tmp_path / "password").write_bytes(line.format(password).encode())
+        axctl("setup", "--token-file", "setup", "--user", "anna", "--password-file", "password")
+        assert server.requests[-1].body["password"] == password
+    assert "--user: not UTF-8" in axctl("setup", "--token-file", "setup", "--user", b"ann\xe9", input="p" * 12, code=2).err
+    (tmp_path / "setup").write_bytes(b"\xff")
+    assert "--token-file: not UTF-8" in axctl("setup", "--token-file", "setup", "--user", "anna", input="p" * 12, code=2).err
+
+
 def test_setup_can_leave_a_token(server, axctl, tmp_path):
     server.on("POST", "/setup", lambda r: (201, {"user": r.body["user"], "role": "admin", "csrf": "c5f"}))
     server.on("POST", "/tokens", lambda r: (201, {"id": "1", "token": "axp_x"}) if r.headers.get("X-AX-CSRF") == "c5f" else (401, {}))
@@ -238,7 +265,8 @@ def test_setup_asks_on_a_terminal_without_echo(server, axctl, tmp_path):
     server.on("POST", "/setup", lambda r: (201, {"user": r.body["user"]}))
     (tmp_path / "setup").write_text("ABC\n")
     from conftest import BUILD
-    for answers, code in ((["s3cret\n", "s3cret\n"], 0), (["one\n", "two\n"], 2), (["\x03"], 2), (["p" * 300 + "\n"], 2)):
+    for answers, code in ((["s3cret\n", "s3cret\n"], 0), (["one\n", "two\n"], 2), (["\x03"], 2), (["p" * 300 + "\n"], 2), (["p" * 257 + "\n"], 2),
+                          (["nul\x00l\n"], 2), (["p" * 256 + "\n", "p" * 256 + "\n"], 0), (["s3cret\n", "s3cret\n"], 0)):
         pid, fd = pty.fork()
         if pid == 0:
             os.chdir(tmp_path)
