@@ -385,22 +385,29 @@ int ax_client_call(struct ax_client *client, const char *method, const char *pat
 	return code;
 }
 
+int ax_client_page(struct ax_client *client, const char *path, size_t limit, const char *after, json_t **ret)
+{
+	struct ax_buf page;
+	char number[24];
+	ax_buf_init(&page, 65536);
+	ax_buf_adds(&page, path);
+	snprintf(number, sizeof(number), "%zu", limit);
+	ax_value_query(&page, "limit", limit > 0 ? number : NULL);
+	ax_value_query(&page, "after", after);
+	int code = ax_client_call(client, "GET", page.data, NULL, ret);
+	ax_buf_done(&page);
+	return code;
+}
+
 int ax_client_list(struct ax_client *client, const char *path, size_t max, json_t **ret)
 {
 	json_t *items = json_array();
 	json_t *next = json_null();
 	int code = AX_EXIT_OK;
 	do {
-		struct ax_buf page;
-		ax_buf_init(&page, 65536);
-		ax_buf_adds(&page, path);
-		char limit[24];
-		snprintf(limit, sizeof(limit), "%zu", AX_MIN(max - json_array_size(items), 200));
-		ax_value_query(&page, "limit", max > 0 ? limit : NULL);
-		ax_value_query(&page, "after", json_string_value(next));
 		json_t *answer = NULL;
-		code = ax_client_call(client, "GET", page.data, NULL, &answer);
-		ax_buf_done(&page);
+		size_t limit = max > 0 ? AX_MIN(max - json_array_size(items), AX_CLIENT_PAGE_MAX) : 0;
+		code = ax_client_page(client, path, limit, json_string_value(next), &answer);
 		if (code != AX_EXIT_OK)
 			break;
 		json_array_extend(items, json_object_get(answer, "items"));

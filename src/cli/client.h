@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "cli/args.h"
 
-enum { AX_CLIENT_SERVERS_MAX = 16 };
+enum { AX_CLIENT_SERVERS_MAX = 16, AX_CLIENT_PAGE_MAX = 200 /* items that a server gives at once */ };
 
 struct ax_client {
 	CURL *curl;
@@ -33,7 +33,11 @@ void ax_client_close(struct ax_client *client);
  * it has none; the caller owns it. */
 int ax_client_call(struct ax_client *client, const char *method, const char *path, json_t *body, json_t **ret);
 
-/* Follows a list over its pages until `max` items (0: all). *ret is { "items": [...], "next": cursor or null }. */
+/* One page of a list: { "items": [...], "next": cursor or null }, of at most `limit` items (0: as many as the server
+ * likes; lists that come whole take no other), from the cursor `after` on (NULL: from the start). */
+int ax_client_page(struct ax_client *client, const char *path, size_t limit, const char *after, json_t **ret);
+
+/* Follows a list over its pages until `max` items (0: all). *ret is as of one page. */
 int ax_client_list(struct ax_client *client, const char *path, size_t max, json_t **ret);
 
 /* Reads an event stream until it ends or `on_event` returns false. AX_EXIT_OK when it was one; says nothing otherwise,

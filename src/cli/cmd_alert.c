@@ -11,7 +11,7 @@ static const struct ax_opt list_opts[] = {
 		"unschedulable" },
 	{ "group", NULL, "G", "of a group" },
 	{ "task", NULL, "TASK", "of a task" },
-	{ "limit", NULL, "N", "so many at most (50)" },
+	AX_CTL_LIMIT,
 	{ 0 },
 };
 
@@ -58,9 +58,9 @@ static int list(struct ax_ctl *ctl)
 		{ 0 },
 	};
 	struct ax_buf path;
-	int64_t limit = 50;
+	int64_t limit;
 	ax_buf_init(&path, 65536);
-	int code = ax_ctl_opt_i64(ctl, "limit", 1, 1000000, &limit);
+	int code = ax_ctl_opt_limit(ctl, &limit);
 	if (code == AX_EXIT_OK)
 		code = list_path(ctl, &path);
 	if (code == AX_EXIT_OK)

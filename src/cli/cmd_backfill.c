@@ -83,7 +83,7 @@ int ax_backfill_start(struct ax_ctl *ctl)
 
 static const struct ax_opt list_opts[] = {
 	{ "task", NULL, "TASK", "only of this task (id, GROUP/NAME, NAME)" },
-	{ "limit", NULL, "N", "at most so many, 0 for all (50)" },
+	AX_CTL_LIMIT,
 	{ 0 },
 };
 
@@ -105,8 +105,8 @@ static int list(struct ax_ctl *ctl)
 		{ 0 },
 	};
 	const char *operand = ax_args_get(&ctl->args, "task"), *path = "/backfills";
-	int64_t limit = 50;
-	int code = ax_ctl_opt_i64(ctl, "limit", 0, 1000000, &limit);
+	int64_t limit;
+	int code = ax_ctl_opt_limit(ctl, &limit);
 	if (code == AX_EXIT_OK && operand != NULL) {
 		json_t *task = NULL;
 		code = ax_ctl_task(ctl, operand, &task);

@@ -30,7 +30,7 @@ static int list(struct ax_ctl *ctl)
 		{ "CHANGED", "update_time", ax_json_time },
 		{ 0 },
 	};
-	return ax_report_list(ctl, "/calendars", 0, columns);
+	return ax_report_whole_list(ctl, "/calendars", columns);
 }
 
 /* ---- show ---- */

@@ -42,7 +42,7 @@ static int list(struct ax_ctl *ctl)
 		{ "ENABLED", "enabled", NULL },
 		{ 0 },
 	};
-	return ax_report_list(ctl, "/channels", 0, columns);
+	return ax_report_whole_list(ctl, "/channels", columns);
 }
 
 /* A channel by its name. The caller owns *ret. */
@@ -51,7 +51,7 @@ static int find(struct ax_ctl *ctl, json_t **ret)
 	const char *name = ctl->args.operands[0];
 	json_t *answer = NULL, *channel;
 	size_t i;
-	int code = ax_client_list(&ctl->client, "/channels", 0, &answer);
+	int code = ax_client_page(&ctl->client, "/channels", 0, NULL, &answer);
 	if (code != AX_EXIT_OK)
 		return code;
 	code = AX_EXIT_NOT_FOUND;
@@ -95,8 +95,8 @@ static int deliveries(struct ax_ctl *ctl)
 		{ 0 },
 	};
 	json_t *channel = NULL;
-	int64_t limit = 50;
-	int code = ax_ctl_opt_i64(ctl, "limit", 1, 1000000, &limit);
+	int64_t limit;
+	int code = ax_ctl_opt_limit(ctl, &limit);
 	if (code == AX_EXIT_OK)
 		code = find(ctl, &channel);
 	if (code == AX_EXIT_OK)
@@ -321,7 +321,7 @@ static int test(struct ax_ctl *ctl)
 }
 
 static const struct ax_opt list_opts[] = {
-	{ "limit", NULL, "N", "so many at most (50)" },
+	AX_CTL_LIMIT,
 	{ 0 },
 };
 

@@ -72,7 +72,7 @@ static int show(struct ax_ctl *ctl)
 
 static const struct ax_opt list_opts[] = {
 	{ "name", NULL, "NAME", "only events of this name" },
-	{ "limit", NULL, "N", "at most so many, 0 for all (50)" },
+	AX_CTL_LIMIT,
 	{ 0 },
 };
 
@@ -88,8 +88,8 @@ static int list(struct ax_ctl *ctl)
 		{ "BY", "sent_by", NULL },
 		{ 0 },
 	};
-	int64_t limit = 50;
-	int code = ax_ctl_opt_i64(ctl, "limit", 0, 1000000, &limit);
+	int64_t limit;
+	int code = ax_ctl_opt_limit(ctl, &limit);
 	if (code != AX_EXIT_OK)
 		return code;
 	struct ax_buf path;

@@ -24,7 +24,7 @@ static const struct ax_opt list_opts[] = {
 	{ "task", NULL, "TASK", "only those that this task failed in (id, GROUP/NAME, NAME)" },
 	{ "worker", NULL, "W", "only those that failed on this worker" },
 	{ "q", NULL, "TEXT", "part of the title" },
-	{ "limit", NULL, "N", "at most so many, 0 for all (50)" },
+	AX_CTL_LIMIT,
 	{ 0 },
 };
 
@@ -75,8 +75,8 @@ static int list(struct ax_ctl *ctl)
 		{ "TITLE", "title", NULL },
 		{ 0 },
 	};
-	int64_t limit = 50;
-	int code = ax_ctl_opt_i64(ctl, "limit", 0, 1000000, &limit);
+	int64_t limit;
+	int code = ax_ctl_opt_limit(ctl, &limit);
 	if (code != AX_EXIT_OK)
 		return code;
 	struct ax_buf path;

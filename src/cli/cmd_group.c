@@ -44,7 +44,7 @@ static int list(struct ax_ctl *ctl)
 		{ "PAUSED", "paused", NULL },
 		{ 0 },
 	};
-	return ax_report_list(ctl, "/groups", 0, columns);
+	return ax_report_whole_list(ctl, "/groups", columns);
 }
 
 static int show(struct ax_ctl *ctl)

@@ -46,7 +46,7 @@ const struct ax_verb ax_overview_verbs[] = {
 static const struct ax_opt changes_opts[] = {
 	{ "object", NULL, "KIND:ID", "only of this, as task:17, group:ops, failure:12" },
 	{ "actor", NULL, "WHO", "only by this one, as it stands under WHO" },
-	{ "limit", NULL, "N", "at most so many, 0 for all (50)" },
+	AX_CTL_LIMIT,
 	{ 0 },
 };
 
@@ -61,9 +61,9 @@ static int changes(struct ax_ctl *ctl)
 		{ "REASON", "reason", NULL },
 		{ 0 },
 	};
-	int64_t limit = 50;
+	int64_t limit;
 	struct ax_buf path;
-	int code = ax_ctl_opt_i64(ctl, "limit", 0, INT64_MAX, &limit);
+	int code = ax_ctl_opt_limit(ctl, &limit);
 	if (code != AX_EXIT_OK)
 		return code;
 	ax_buf_init(&path, 4096);

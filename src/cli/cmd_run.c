@@ -22,7 +22,7 @@ static const struct ax_opt list_opts[] = {
 	{ "to", NULL, "TIME", "due before" },
 	{ "failure", NULL, "ID", "only of this failure group" },
 	{ "live", NULL, NULL, "only those that have not ended" },
-	{ "limit", NULL, "N", "at most so many, 0 for all (50)" },
+	AX_CTL_LIMIT,
 	{ 0 },
 };
 
@@ -113,8 +113,8 @@ static const struct ax_column list_columns[] = {
 
 static int list(struct ax_ctl *ctl)
 {
-	int64_t limit = 50;
-	int code = ax_ctl_opt_i64(ctl, "limit", 0, 1000000, &limit);
+	int64_t limit;
+	int code = ax_ctl_opt_limit(ctl, &limit);
 	if (code != AX_EXIT_OK)
 		return code;
 	struct ax_buf path;

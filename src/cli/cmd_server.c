@@ -13,7 +13,7 @@ static int list(struct ax_ctl *ctl)
 		{ "CHORES", "chores", ax_json_words }, /* what no other server does meanwhile */
 		{ 0 },
 	};
-	return ax_report_list(ctl, "/servers", 0, columns);
+	return ax_report_whole_list(ctl, "/servers", columns);
 }
 
 const struct ax_verb ax_server_verbs[] = {

@@ -18,7 +18,7 @@ static int list(struct ax_ctl *ctl)
 		{ "LAST USED", "last_used_time", ax_json_time },
 		{ 0 },
 	};
-	return ax_report_list(ctl, "/tokens", 0, columns);
+	return ax_report_whole_list(ctl, "/tokens", columns);
 }
 
 /* The secret goes where it was asked to: a file, or standard output alone, so that a script can take it. */

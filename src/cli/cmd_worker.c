@@ -40,7 +40,7 @@ static int list(struct ax_ctl *ctl)
 		{ "SEEN", "seen_time", ax_json_time },
 		{ 0 },
 	};
-	return ax_report_list(ctl, "/workers", 0, columns);
+	return ax_report_whole_list(ctl, "/workers", columns);
 }
 
 static int show(struct ax_ctl *ctl)

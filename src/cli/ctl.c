@@ -32,6 +32,12 @@ int ax_ctl_opt_i64(const struct ax_ctl *ctl, const char *name, int64_t min, int6
 		AX_EXIT_USAGE, name, "\"%s\" is no whole number from %" PRId64 " to %" PRId64, value, min, max);
 }
 
+int ax_ctl_opt_limit(const struct ax_ctl *ctl, int64_t *ret)
+{
+	*ret = ctl->json ? 0 : 50;
+	return ax_ctl_opt_i64(ctl, "limit", 0, 1000000000, ret);
+}
+
 int64_t ax_ctl_now_ms(void)
 {
 	struct timespec now;

@@ -82,6 +82,13 @@ int ax_ctl_opt_i64(const struct ax_ctl *ctl, const char *name, int64_t min, int6
 int ax_ctl_opt_time(const struct ax_ctl *ctl, const char *name, int64_t *ret_ms);     /* see ax_value_time */
 int ax_ctl_opt_duration(const struct ax_ctl *ctl, const char *name, int64_t *ret_ms); /* see ax_value_duration */
 
+/* --limit of a list: 0 = all. A table stops at 50 rows unless told otherwise; a program wants all. */
+int ax_ctl_opt_limit(const struct ax_ctl *ctl, int64_t *ret);
+#define AX_CTL_LIMIT                                                                                                   \
+	{                                                                                                              \
+		"limit", NULL, "N", "at most so many, 0 for all (50; with --json all)"                                 \
+	}
+
 /* The whole of a file, "-" for standard input. */
 int ax_ctl_read_file(struct ax_ctl *ctl, const char *path, size_t max_bytes, char **ret, size_t *ret_len);
 /* JSON from the text itself, from FILE for "@FILE", from standard input for "-". The caller owns *ret. */

@@ -2,17 +2,71 @@
 
 #include <string.h>
 
+static int write_indented(const char *text, size_t len, void *to)
+{
+	for (size_t i = 0; i < len; i++) {
+		putc(text[i], to);
+		if (text[i] == '\n')
+			fputs("    ", to);
+	}
+	return 0;
+}
+
+/* A list as --json prints it, page by page, so that it may be of any length. One that breaks off in the middle is left
+ * without an end: nobody shall take it for the whole. */
+static int print_pages(struct ax_ctl *ctl, const char *path, size_t max)
+{
+	size_t n = 0;
+	json_t *next = NULL;
+	do {
+		json_t *page = NULL, *item;
+		size_t i, limit = max > 0 ? AX_MIN(max - n, AX_CLIENT_PAGE_MAX) : AX_CLIENT_PAGE_MAX;
+		int code = ax_client_page(&ctl->client, path, limit, json_string_value(next), &page);
+		if (code != AX_EXIT_OK) {
+			json_decref(next);
+			return code;
+		}
+		if (next == NULL)
+			fputs("{\n  \"items\": [", stdout);
+		json_array_foreach(json_object_get(page, "items"), i, item)
+		{
+			fputs(n++ > 0 ? ",\n    " : "\n    ", stdout);
+			json_dump_callback(item, write_indented, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+		}
+		json_decref(next);
+		next = json_incref(json_object_get(page, "next"));
+		json_decref(page);
+	} while (json_is_string(next) && (max == 0 || n < max) && !ferror(stdout));
+	fputs(n > 0 ? "\n  ],\n  \"next\": " : "],\n  \"next\": ", stdout);
+	json_dumpf(json_is_string(next) ? next : json_null(), stdout, JSON_ENCODE_ANY);
+	fputs("\n}\n", stdout);
+	json_decref(next);
+	return AX_EXIT_OK;
+}
+
 int ax_report_list(struct ax_ctl *ctl, const char *path, int64_t max, const struct ax_column *columns)
 {
 	json_t *list = NULL;
+	if (ctl->json)
+		return print_pages(ctl, path, (size_t)max);
 	int code = ax_client_list(&ctl->client, path, (size_t)max, &list);
-	if (code == AX_EXIT_OK && ctl->json) {
-		ax_print_json(stdout, list);
-	} else if (code == AX_EXIT_OK) {
+	if (code == AX_EXIT_OK) {
 		ax_print_table(stdout, columns, json_object_get(list, "items"));
 		if (json_is_string(json_object_get(list, "next")))
 			puts("… there are more: --limit N shows N, --limit 0 all");
 	}
+	json_decref(list);
+	return code;
+}
+
+int ax_report_whole_list(struct ax_ctl *ctl, const char *path, const struct ax_column *columns)
+{
+	json_t *list = NULL;
+	int code = ax_client_page(&ctl->client, path, 0, NULL, &list);
+	if (code == AX_EXIT_OK && ctl->json)
+		ax_print_json(stdout, list);
+	else if (code == AX_EXIT_OK)
+		ax_print_table(stdout, columns, json_object_get(list, "items"));
 	json_decref(list);
 	return code;
 }

@@ -8,6 +8,8 @@
 
 /* The list at `path`, up to `max` items (0: all): the command as a whole. */
 int ax_report_list(struct ax_ctl *ctl, const char *path, int64_t max, const struct ax_column *columns);
+/* The same of a list that has no pages (docs/api.md). */
+int ax_report_whole_list(struct ax_ctl *ctl, const char *path, const struct ax_column *columns);
 
 /* A part of an answer as a table under a title, for people; nothing when there are no rows. */
 void ax_report_rows(const char *title, const json_t *rows, const struct ax_column *columns);

@@ -1,6 +1,8 @@
 import json
 import threading
 
+import pytest
+
 from fake_server import problem
 
 GID = "900719925474099301"
@@ -29,6 +31,53 @@ def test_list(server, axctl):
         "from": "1764451200000", "to": "1764451200001", "live": "true", "limit": "50"}
     assert GID in out and "exit 3" in out and "1.2s" in out and "2025-11-29T21:20:00Z" in out
     assert len(axctl("run", "list", "--json").json["items"]) == 2
+
+
+def pages(server, path, items, per_page=200):
+    """A list that answers page by page, newest first; the cursor is where the next page begins."""
+    def page(request):
+        at, limit = int(request.query.get("after", 0)), min(int(request.query.get("limit", 50)), per_page)
+        return {"items": items[at:at + limit], "next": str(at + limit) if at + limit < len(items) else None}
+    server.on("GET", path, page)
+
+
+def test_json_of_a_list_has_all_pages(server, axctl):
+    runs = [{**RUN, "gid": str(n), "result_msg": 'two\nlines, "quoted"'} for n in range(450)]
+    pages(server, "/runs", runs)
+    result = axctl("run", "list", "--json")
+    assert result.json == {"items": runs, "next": None}
+    assert [r.query for r in server.requests] == [{"limit": "200"}, {"limit": "200", "after": "200"}, {"limit": "200", "after": "400"}]
+    assert result.out == json.dumps({"items": runs, "next": None}, indent=2, ensure_ascii=False) + "\n"
+    assert axctl("run", "list", "--json", "--limit", 0).json["items"] == runs
+    assert axctl("run", "list", "--json", "--limit", 250).json == {"items": runs[:250], "next": "250"}
+    assert len(axctl("run", "list").out.splitlines()) == 1 + 50 + 1
+    assert len(axctl("run", "list", "--limit", 0).out.splitlines()) == 1 + 450
+    pages(server, "/runs", [])
+    assert axctl("run", "list", "--json").out == '{\n  "items": [],\n  "next": null\n}\n'
+
+
+def test_all_lists_have_all_pages(server, axctl):
+    server.on("GET", "/tasks/17", {"id": "17"})
+    server.on("GET", "/channels", {"items": [{"id": "7", "name": "ops"}], "next": None})
+    for path, *command in (("/alerts", "alert", "list"), ("/failures", "failure", "list"), ("/backfills", "backfill", "list"),
+                           ("/events", "event", "list"), ("/audit/log", "changes"), ("/channels/7/deliveries", "channel", "deliveries", "ops"),
+                           ("/tasks", "task", "list"), ("/tasks/17/versions", "task", "versions", "17"),
+                           ("/calendars/c/versions", "calendar", "versions", "c")):
+        items = [{"id": str(n)} for n in range(120)]
+        pages(server, path, items, per_page=50)
+        assert axctl(*command, "--json").json["items"] == items, command
+        if "versions" not in command:
+            assert len(axctl(*command, "--limit", 0).out.splitlines()) == 121, command
+
+
+def test_a_list_that_breaks_off_is_no_json(server, axctl):
+    server.on("GET", "/runs", lambda r: problem(503, "busy", "Later.") if "after" in r.query else {"items": [RUN], "next": "more"})
+    result = axctl("run", "list", "--json", code=3)
+    assert "Later." in result.err and GID in result.out and not result.out.rstrip().endswith("}\n}")
+    with pytest.raises(json.JSONDecodeError):
+        result.json
+    server.on("GET", "/runs", problem(503, "busy", "Later."))
+    assert axctl("run", "list", "--json", code=3).out == ""
 
 
 def test_show(server, axctl):
