@@ -17,6 +17,7 @@
 #include "sys/ca_file.h"
 
 enum { MAX_ANSWER_BYTES = 64 << 20, MAX_EVENT_BYTES = 8 << 20 };
+static const long CALL_MS = 60000;
 static const long READY_MS =
 	3000; /* of several servers one that has not said by then whether it is ready is passed over */
 
@@ -344,7 +345,8 @@ static CURLcode transfer(struct ax_client *client, const char *method, const cha
 	prepare_call(client, method, path, headers);
 	/* libcurl sends a call once more when a connection that was used before breaks: a change has a new one */
 	curl_easy_setopt(client->curl, CURLOPT_FRESH_CONNECT, strcmp(method, "GET") != 0 ? 1L : 0L);
-	curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS, 60000L);
+	curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS,
+		client->limit_ms > 0 ? (long)AX_MIN(client->limit_ms, CALL_MS) : CALL_MS);
 	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_body);
 	curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, answer);
 	if (text != NULL || strcmp(method, "POST") == 0) {
@@ -373,6 +375,7 @@ int ax_client_call(struct ax_client *client, const char *method, const char *pat
 		rc = transfer(client, method, path, text, headers, &answer);
 	}
 	client->idempotency_key = NULL;
+	client->limit_ms = 0;
 	int code;
 	if (rc == CURLE_OK)
 		code = take_answer(client, &answer, ret);

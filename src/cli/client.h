@@ -19,6 +19,7 @@ struct ax_client {
 	const char *ca_file;         /* who is trusted over TLS; NULL: whom the system trusts */
 	const char *token;           /* NULL: none */
 	const char *idempotency_key; /* for the next call, or NULL */
+	int64_t limit_ms;            /* of the next call, when that is less than a minute; 0: a minute */
 	const char *csrf;            /* of a session that a cookie carries, or NULL */
 	char field[64];              /* the field that the last problem document named, or "" */
 };

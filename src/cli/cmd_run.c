@@ -225,18 +225,18 @@ static int print_log(struct ax_ctl *ctl)
 
 static const struct ax_opt cancel_opts[] = {
 	{ "reason", NULL, "TEXT", "why; shown with the run" },
-	{ "wait", NULL, NULL, "wait until it has ended" },
+	{ "wait", NULL, NULL, "wait until it has ended, as long as it takes" },
 	AX_CTL_WAIT_SECONDS,
 	{ 0 },
 };
 static const struct ax_opt retry_opts[] = {
-	{ "wait", NULL, NULL, "wait for its end; exit 1 unless it succeeds" },
+	{ "wait", NULL, NULL, "wait for its end, as long as it takes; exit 1 unless it succeeds" },
 	AX_CTL_WAIT_SECONDS,
 	{ 0 },
 };
 static const struct ax_opt rerun_opts[] = {
 	{ "failed-only", NULL, NULL, "of a run with shards only those that did not succeed" },
-	{ "wait", NULL, NULL, "wait for its end; exit 1 unless it succeeds" },
+	{ "wait", NULL, NULL, "wait for its end, as long as it takes; exit 1 unless it succeeds" },
 	AX_CTL_WAIT_SECONDS,
 	{ 0 },
 };

@@ -471,7 +471,7 @@ static const struct ax_opt trigger_opts[] = {
 		"many: an array of {params, delay_ms, run_at, dedup_key} from a file, \"-\" for standard input" },
 	{ "dedup-key", NULL, "K", "one run per key, whoever asks" },
 	{ "key", "idempotency-key", "K", "the same request again: the first answer" },
-	{ "wait", NULL, NULL, "wait for its end; exit 1 unless it succeeds" },
+	{ "wait", NULL, NULL, "wait for its end, as long as it takes; exit 1 unless it succeeds" },
 	AX_CTL_WAIT_SECONDS,
 	{ 0 },
 };

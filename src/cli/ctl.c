@@ -162,9 +162,11 @@ static int64_t monotonic_ms(void)
 int ax_ctl_wait(struct ax_ctl *ctl, const char *gid, int64_t limit_ms, json_t **ret_run)
 {
 	const char *path = ax_sprintf(&ctl->arena, "/runs/%s", gid);
+	enum { LOOK_MS = 3000 }; /* also the last look gets the time that an answer may take */
 	int64_t end_ms = ax_add_sat(monotonic_ms(), limit_ms), pause_ms = 50;
 	for (;;) {
 		json_t *run = NULL;
+		ctl->client.limit_ms = AX_MAX(end_ms - monotonic_ms(), LOOK_MS);
 		int code = ax_client_call(&ctl->client, "GET", path, NULL, &run);
 		if (code != AX_EXIT_OK)
 			return code;

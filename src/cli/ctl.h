@@ -101,7 +101,7 @@ int ax_ctl_task(struct ax_ctl *ctl, const char *operand, json_t **ret_task);
 int ax_ctl_opt_wait(const struct ax_ctl *ctl, int64_t *ret_ms);
 #define AX_CTL_WAIT_SECONDS                                                                                            \
 	{                                                                                                              \
-		"wait-seconds", NULL, "N", "wait so long at most; exit 7 when it has not ended then"                   \
+		"wait-seconds", NULL, "N", "wait so many seconds at most; exit 7 when it has not ended then"           \
 	}
 
 /* Waits until the run has ended; *ret_run is its last state. AX_EXIT_OK for SUCCESS, AX_EXIT_NO for any other end,

@@ -1,4 +1,5 @@
 import json
+import threading
 import time
 
 from fake_server import problem
@@ -190,6 +191,24 @@ def test_trigger_waits_no_longer_than_asked(server, axctl):
     sent = len(server.requests)
     axctl("task", "trigger", "17", "--wait-seconds", "0", code=2)
     assert len(server.requests) == sent  # nothing was started
+
+
+def test_trigger_does_not_wait_for_a_server_that_hangs(server, axctl):
+    server.on("GET", "/tasks/17", TASK)
+    server.on("POST", "/tasks/17/runs", (201, RUN))
+    over = threading.Event()
+
+    def hang(request):
+        over.wait(60)
+        yield from ()
+
+    server.on("GET", "/runs/" + RUN["gid"], hang)
+    began = time.monotonic()
+    try:
+        assert "cannot reach" in axctl("task", "trigger", "17", "--wait-seconds", "1", code=3).err
+    finally:
+        over.set()
+    assert time.monotonic() - began < 30
 
 
 def test_next_and_versions(server, axctl):
