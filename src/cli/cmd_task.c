@@ -476,11 +476,23 @@ static const struct ax_opt trigger_opts[] = {
 	{ 0 },
 };
 
-/* Runs of a file, an array of what the API takes for one each, a thousand in a transaction. */
+/* The options of one run have no meaning for many. */
+static int check_many(struct ax_ctl *ctl)
+{
+	static const char *const of_one[] = { "params", "delay", "at", "dedup-key", "key", "wait", "wait-seconds" };
+	for (size_t i = 0; i < AX_COUNT(of_one); i++)
+		if (ax_args_has(&ctl->args, of_one[i]))
+			return ax_ctl_fail(AX_EXIT_USAGE, ax_sprintf(&ctl->arena, "--%s", of_one[i]),
+				"is for one run, not for those of --runs");
+	return AX_EXIT_OK;
+}
+
+/* Runs of a file, an array of what the API takes for one each, a thousand in a transaction. What was made is said also
+ * when a later thousand fails. */
 static int trigger_many(struct ax_ctl *ctl, const char *path, const char *file)
 {
-	json_t *runs = NULL;
-	size_t made = 0, existed = 0, n;
+	json_t *runs = NULL, *items = json_array();
+	size_t existed = 0, n;
 	int code =
 		ax_ctl_json(ctl, "--runs", strcmp(file, "-") == 0 ? "-" : ax_sprintf(&ctl->arena, "@%s", file), &runs);
 	if (code == AX_EXIT_OK && !json_is_array(runs))
@@ -492,18 +504,17 @@ static int trigger_many(struct ax_ctl *ctl, const char *path, const char *file)
 		code = ax_client_call(&ctl->client, "POST", path, json_pack("{s:o}", "runs", some), &answer);
 		size_t i;
 		json_t *item;
-		json_array_foreach(json_object_get(answer, "items"), i, item)
-		{
-			bool old = json_is_true(json_object_get(item, "existed"));
-			existed += old;
-			made += !old;
-			if (ctl->json)
-				ax_print_json(stdout, item);
-		}
+		json_array_foreach(json_object_get(answer, "items"), i, item) existed += ax_json_true(item, "existed");
+		json_array_extend(items, json_object_get(answer, "items"));
 		json_decref(answer);
 	}
-	if (!ctl->json && made + existed > 0)
-		printf("%zu runs made, %zu were there already\n", made, existed);
+	n = json_array_size(items);
+	json_t *all = json_pack("{s:o}", "items", items);
+	if (ctl->json && (code == AX_EXIT_OK || n > 0))
+		ax_print_json(stdout, all);
+	else if (n > 0)
+		printf("%zu runs made, %zu were there already\n", n - existed, existed);
+	json_decref(all);
 	json_decref(runs);
 	return code;
 }
@@ -511,8 +522,11 @@ static int trigger_many(struct ax_ctl *ctl, const char *path, const char *file)
 static int trigger(struct ax_ctl *ctl)
 {
 	json_t *task = NULL, *run = NULL, *body = NULL;
+	const char *file = ax_args_get(&ctl->args, "runs"), *dedup = ax_args_get(&ctl->args, "dedup-key");
 	int64_t wait_ms;
 	int code = ax_ctl_opt_wait(ctl, &wait_ms);
+	if (code == AX_EXIT_OK && file != NULL)
+		code = check_many(ctl);
 	if (code == AX_EXIT_OK)
 		code = ax_due_body(ctl, &body);
 	if (code != AX_EXIT_OK)
@@ -523,7 +537,6 @@ static int trigger(struct ax_ctl *ctl)
 		return code;
 	}
 	const char *path = ax_sprintf(&ctl->arena, "/tasks/%s/runs", ax_json_text(&ctl->arena, task, "id"));
-	const char *file = ax_args_get(&ctl->args, "runs"), *dedup = ax_args_get(&ctl->args, "dedup-key");
 	if (file != NULL) {
 		json_decref(body);
 		json_decref(task);

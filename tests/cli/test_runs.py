@@ -267,3 +267,19 @@ def test_many(server, axctl, tmp_path):
     (tmp_path / "runs.json").write_text("[" + ",".join(['{"delay_ms":5}'] * 1500) + "]")
     assert axctl("task", "trigger", "17", "--runs", str(tmp_path / "runs.json")).out == "1498 runs made, 2 were there already\n"
     assert [len(r.body["runs"]) for r in server.requests if r.body] == [1000, 500]
+    assert len(axctl("task", "trigger", "17", "--runs", "runs.json", "--json").json["items"]) == 1500
+    sent = len(server.requests)
+    for option in (["--wait"], ["--wait-seconds", 5], ["--dedup-key", "k"], ["--params", "{}"], ["--delay", "5s"], ["--key", "k"]):
+        assert f"{option[0]}: is for one run" in axctl("task", "trigger", "17", "--runs", "runs.json", *option, code=2).err
+    assert len(server.requests) == sent
+
+
+def test_what_was_made_is_said_when_the_rest_is_refused(server, axctl, tmp_path):
+    server.on("GET", "/tasks/17", {"id": "17"})
+    server.on("POST", "/tasks/17/runs/batch", lambda r: {"items": [{"gid": "1", "existed": False}] * 1000} if len(r.body["runs"]) == 1000
+              else problem(503, "busy", "Later."))
+    (tmp_path / "runs.json").write_text("[" + ",".join(["{}"] * 1500) + "]")
+    assert axctl("task", "trigger", "17", "--runs", "runs.json", code=3).out == "1000 runs made, 0 were there already\n"
+    assert len(axctl("task", "trigger", "17", "--runs", "runs.json", "--json", code=3).json["items"]) == 1000
+    (tmp_path / "runs.json").write_text("[{}]")
+    assert axctl("task", "trigger", "17", "--runs", "runs.json", "--json", code=3).out == ""
