@@ -79,6 +79,7 @@ struct sim_attempt {
 struct sim_result {
 	int64_t gid, fence;
 	enum ax_outcome outcome;
+	int64_t duration_ms;
 	bool started_due; /* no server has said that it knows of the start */
 };
 

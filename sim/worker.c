@@ -45,6 +45,7 @@ static void spool(struct sim_worker *w, const struct sim_attempt *attempt, enum 
 			.gid = attempt->gid,
 			.fence = attempt->fence,
 			.outcome = outcome,
+			.duration_ms = attempt->started ? w->sim->now - attempt->start_ms : 0,
 			.started_due = attempt->started && !attempt->started_told,
 		};
 }
@@ -219,6 +220,7 @@ static void send_report(struct sim_worker *w)
 			add_item(report, AX_ITEM_STARTED, w->spool[i].gid, w->spool[i].fence, 0);
 		add_item(report, AX_ITEM_RESULT, w->spool[i].gid, w->spool[i].fence, w->spool[i].outcome);
 		report->items[report->n - 1].message = message_of(sim, &w->spool[i]);
+		report->items[report->n - 1].duration_ms = w->spool[i].duration_ms;
 	}
 	if (report->n == 0)
 		return;

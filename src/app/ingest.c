@@ -115,11 +115,16 @@ static enum ax_status renew(
 	return tx->ops->run_update(tx, run, run->rev, err);
 }
 
-static bool is_ended_by_next(const struct ax_report *report, const struct ax_item *item)
+/* The result of the same attempt, when the report goes on to it; NULL: it does not. */
+static const struct ax_item *find_result(const struct ax_report *report, const struct ax_item *item)
 {
-	const struct ax_item *next = item + 1;
-	return next < report->items + report->n && next->type == AX_ITEM_RESULT && next->gid == item->gid &&
-		next->fence == item->fence;
+	for (const struct ax_item *next = item + 1; next < report->items + report->n; next++) {
+		if (next->gid != item->gid || next->fence != item->fence)
+			return NULL;
+		if (next->type == AX_ITEM_RESULT)
+			return next;
+	}
+	return NULL;
 }
 
 static enum ax_status take_started(
@@ -130,9 +135,13 @@ static enum ax_status take_started(
 	if (run->status == AX_RUN_RUNNING)
 		return AX_OK;
 	item->verdict = AX_VERDICT_APPLIED;
-	if (!is_ended_by_next(pass->report, item))
-		return ax_change_run(pass->ctx, tx, run, &start, pass->now, err);
-	ax_run_begin_work(run, pass->now);
+	const struct ax_item *end = find_result(pass->report, item);
+	/* a start that comes with its end was before, though not before the run was given out */
+	int64_t since = end != NULL ? AX_MIN(end->duration_ms, pass->now - run->dispatch_time) : 0;
+	int64_t began = pass->now - AX_MAX(since, 0); /* the clock may have gone back */
+	if (end != item + 1)
+		return ax_change_run(pass->ctx, tx, run, &start, began, err);
+	ax_run_begin_work(run, began);
 	pass->unwritten = true;
 	return AX_OK;
 }

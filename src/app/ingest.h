@@ -27,6 +27,7 @@ struct ax_item {
 	enum ax_outcome outcome; /* result: SUCCESS … REFUSED */
 	int64_t code;
 	const char *result;      /* JSON text or "" */
+	int64_t duration_ms;     /* result: how long the worker was at it; 0 = not said */
 	enum ax_verdict verdict; /* filled by ax_ingest */
 };
 

@@ -193,9 +193,8 @@ static void read_result(struct ax_read *r, struct ax_item *item)
 	ax_read_cut_str(r, "message", AX_MESSAGE_MAX - (kept ? 0 : sizeof left_out), &item->message);
 	if (!kept)
 		item->message = ax_sprintf(r->arena, "%s%s", item->message, left_out);
-	int64_t duration_ms = 0;
 	const char *signal = "";
-	ax_read_int(r, "duration_ms", 0, INT64_MAX, &duration_ms);
+	ax_read_int(r, "duration_ms", 0, INT64_MAX, &item->duration_ms);
 	ax_read_str_or_null(r, "signal", 32, &signal);
 	if (signal[0] != '\0' && item->message[0] == '\0')
 		item->message = ax_sprintf(r->arena, "ended by signal %s", signal);

@@ -52,6 +52,16 @@ def test_happy_path(admin, worker, make_task):
     assert admin.get(f"/api/v1/tasks/{task['id']}").ok()["last_run"]["gid"] == run["gid"]
 
 
+def test_a_start_that_is_told_with_its_end_was_before(admin, worker, make_task):
+    """The worker says how long it took; the server knows when it gave the run out."""
+    run = trigger(admin, make_task())
+    given = worker.poll_run()
+    worker.report(worker.item(given, "started"), worker.item(given, "output", seq=0, data="hello\n"),
+                  worker.item(given, "result", outcome="success", code=0, duration_ms=600_000))
+    seen = get_run(admin, run)
+    assert seen["start_time"] == seen["dispatch_time"] and seen["duration_ms"] == seen["end_time"] - seen["dispatch_time"]
+
+
 def test_a_parked_poll_is_answered_at_once(admin, worker, make_task):
     task = make_task()
     answers = []

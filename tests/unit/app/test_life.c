@@ -91,24 +91,36 @@ static void test_success(void **state)
 	assert_int_equal(task_row(w, id).last_run_gid, run.gid);
 }
 
-/* Both items of an attempt in one report. */
-static void send_both(struct world *w, const struct ax_run *run, enum ax_outcome outcome)
+/* An attempt in one report: its start, what it printed (NULL: nothing), and its end after so long. */
+static void send_whole(
+	struct world *w, const struct ax_run *run, const char *printed, enum ax_outcome outcome, int64_t duration_ms)
 {
 	static const char *const groups[] = { "default", NULL };
-	struct ax_item items[] = {
-		{ .type = AX_ITEM_STARTED, .percent = -1, .message = "", .data = "", .result = "" },
-		{ .type = AX_ITEM_RESULT, .outcome = outcome, .code = 3, .message = "", .data = "", .result = "" },
+	const struct ax_item start = {
+		.type = AX_ITEM_STARTED, .percent = -1, .message = "", .data = "", .result = ""
 	};
-	for (size_t i = 0; i < AX_COUNT(items); i++) {
+	struct ax_item items[3] = { start, start };
+	int n = 1;
+	if (printed != NULL) {
+		items[n].type = AX_ITEM_OUTPUT;
+		items[n].data = printed;
+		items[n++].len = (int64_t)strlen(printed);
+	}
+	items[n++] = (struct ax_item){ .type = AX_ITEM_RESULT,
+		.outcome = outcome,
+		.code = 3,
+		.message = "",
+		.data = "",
+		.result = "",
+		.duration_ms = duration_ms };
+	for (int i = 0; i < n; i++) {
 		items[i].gid = run->gid;
 		items[i].fence = run->fence;
 	}
-	struct ax_report report = {
-		.worker = "w1", .incarnation = "i1", .groups = groups, .items = items, .n = AX_COUNT(items)
-	};
+	struct ax_report report = { .worker = "w1", .incarnation = "i1", .groups = groups, .items = items, .n = n };
 	assert_int_equal(ax_ingest(&w->ctx, &report, NULL), AX_OK);
-	assert_int_equal(items[0].verdict, AX_VERDICT_APPLIED);
-	assert_int_equal(items[1].verdict, AX_VERDICT_APPLIED);
+	for (int i = 0; i < n; i++)
+		assert_int_equal(items[i].verdict, AX_VERDICT_APPLIED);
 }
 
 static void test_a_start_and_its_result_are_written_at_once(void **state)
@@ -116,15 +128,38 @@ static void test_a_start_and_its_result_are_written_at_once(void **state)
 	struct world *w = *state;
 	struct ax_run run = begin(w, NULL, NULL);
 	int64_t rev = run_row(w, run.gid).rev;
-	send_both(w, &run, AX_OUTCOME_SUCCESS);
+	send_whole(w, &run, NULL, AX_OUTCOME_SUCCESS, 0);
 	struct ax_run row = run_row(w, run.gid);
 	assert_int_equal(row.status, AX_RUN_SUCCESS);
 	assert_int_equal(row.start_time, w->now);
 	assert_int_equal(row.rev, rev + 1);
 	run = begin(w, NULL, NULL);
-	send_both(w, &run, AX_OUTCOME_FAILED);
+	send_whole(w, &run, NULL, AX_OUTCOME_FAILED, 0);
 	assert_int_equal(run_row(w, run.gid).status, AX_RUN_RETRYING);
 	assert_int_equal(attempt_row(w, run.gid, run.fence).start_time, w->now);
+}
+
+/* The worker knows how long; a server that hears of the start only with the end does not. */
+static void test_what_is_heard_with_its_end_began_as_long_before_as_it_took(void **state)
+{
+	struct world *w = *state;
+	for (int i = 0; i < 2; i++) {
+		const char *printed = i == 0 ? NULL : "hello\n";
+		struct ax_run run = begin(w, NULL, NULL);
+		go(w, 500);
+		send_whole(w, &run, printed, AX_OUTCOME_SUCCESS, 7);
+		assert_int_equal(run_row(w, run.gid).start_time, w->now - 7);
+		assert_int_equal(run_row(w, run.gid).end_time, w->now);
+		run = begin(w, NULL, NULL);
+		go(w, 500);
+		send_whole(w, &run, printed, AX_OUTCOME_FAILED, INT64_MAX); /* not before it was given out */
+		assert_int_equal(attempt_row(w, run.gid, run.fence).start_time, w->now - 500);
+		run = begin(w, NULL, NULL);
+		w->now -= 500; /* the clock goes back */
+		send_whole(w, &run, printed, AX_OUTCOME_SUCCESS, 7);
+		assert_int_equal(run_row(w, run.gid).start_time, w->now);
+		w->now += 500;
+	}
 }
 
 /* B129 */
@@ -514,6 +549,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, world_up, world_down)
 		T(test_success),
 		T(test_a_start_and_its_result_are_written_at_once),
+		T(test_what_is_heard_with_its_end_began_as_long_before_as_it_took),
 		T(test_failures_retry_with_back_off_and_the_last_one_counts),
 		T(test_only_chosen_codes_are_retried),
 		T(test_a_refusal_is_not_retried),
