@@ -214,6 +214,8 @@ const char *ax_json_words(struct ax_arena *arena, const json_t *object, const ch
 const char *ax_print_duration(struct ax_arena *arena, int64_t ms)
 {
 	int64_t s = ms / 1000;
+	if (ms == 0)
+		return "<1ms"; /* what begins and ends in one millisecond still took some time */
 	if (ms < 1000)
 		return ax_sprintf(arena, "%" PRId64 "ms", ms);
 	if (s < 60)

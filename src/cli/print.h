@@ -42,7 +42,7 @@ const char *ax_json_time(struct ax_arena *arena, const json_t *object, const cha
 const char *ax_json_task(struct ax_arena *arena, const json_t *object, const char *key);
 /* The strings of an array, with blanks between. */
 const char *ax_json_words(struct ax_arena *arena, const json_t *object, const char *key);
-/* 1234 → "1.2s", 90000 → "1m30s". */
+/* 0 → "<1ms", 1234 → "1.2s", 90000 → "1m30s". */
 const char *ax_print_duration(struct ax_arena *arena, int64_t ms);
 
 /* Prints a JSON value, indented, as --json does. */

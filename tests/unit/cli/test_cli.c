@@ -254,6 +254,7 @@ static void test_json_members(void **state)
 	assert_string_equal(ax_json_text(&arena, o, "yes"), "yes");
 	assert_string_equal(ax_json_text(&arena, o, "list"), "[1]");
 	assert_string_equal(ax_json_time(&arena, o, "time"), "2026-03-29T00:30:00Z");
+	assert_string_equal(ax_print_duration(&arena, 0), "<1ms");
 	assert_string_equal(ax_print_duration(&arena, 999), "999ms");
 	assert_string_equal(ax_print_duration(&arena, 1234), "1.2s");
 	assert_string_equal(ax_print_duration(&arena, 90000), "1m30s");
