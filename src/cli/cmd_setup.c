@@ -94,12 +94,6 @@ static int read_password(struct ax_ctl *ctl, char *password)
 	return code;
 }
 
-/* JSON takes nothing else. */
-static int check_text(const char *field, const char *text)
-{
-	return ax_utf8_valid(text, strlen(text)) ? AX_EXIT_OK : ax_ctl_fail(AX_EXIT_USAGE, field, "not UTF-8 text");
-}
-
 static int setup(struct ax_ctl *ctl)
 {
 	const char *user = ax_args_get(&ctl->args, "user"), *file = ax_args_get(&ctl->args, "token-file");
@@ -118,11 +112,9 @@ static int setup(struct ax_ctl *ctl)
 	if (token == NULL)
 		return ax_ctl_fail(AX_EXIT_USAGE, "--token-file",
 			"give the setup token: the server printed where it wrote it at its first start");
-	int code = check_text("--user", user);
-	if (code == AX_EXIT_OK)
-		code = check_text(file != NULL ? "--token-file" : "--token", token);
-	if (code == AX_EXIT_OK)
-		code = ax_token_check_out(ctl); /* before the setup token is used up */
+	if (!ax_utf8_valid(token, strlen(token)))
+		return ax_ctl_fail(AX_EXIT_USAGE, "--token-file", "not UTF-8 text");
+	int code = ax_token_check_out(ctl); /* before the setup token is used up */
 	if (code == AX_EXIT_OK)
 		code = ax_client_open(&ctl->client, &ctl->arena, &ctl->args, false);
 	if (code == AX_EXIT_OK)

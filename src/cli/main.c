@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/utf8.h"
 #include "cli/ctl.h"
 #include "cli/print.h"
 #include "version.h"
@@ -142,6 +143,28 @@ static int run_help(struct ax_ctl *ctl)
 
 /* ---- one call ---- */
 
+static int check_text(const char *field, const char *text)
+{
+	return ax_utf8_valid(text, strlen(text)) ? AX_EXIT_OK : ax_ctl_fail(AX_EXIT_USAGE, field, "not UTF-8 text");
+}
+
+/* JSON takes nothing but UTF-8, and what it does not take would be left out of a call. Only files may be named by any
+ * bytes. */
+static int check_texts(const struct ax_verb *verb, const struct ax_args *args)
+{
+	int code = AX_EXIT_OK;
+	for (int i = 0; code == AX_EXIT_OK && i < args->n_given; i++) {
+		const struct ax_opt *opt = args->given[i].opt;
+		if (opt->value != NULL && strcmp(opt->value, "F") != 0)
+			code = check_text(opt->name, args->given[i].value);
+	}
+	for (int i = 0; code == AX_EXIT_OK && i < args->n_operands && strstr(verb->operands, "FILE") == NULL; i++)
+		code = check_text(verb->operands, args->operands[i]);
+	for (int i = 0; code == AX_EXIT_OK && i < args->n_rest; i++)
+		code = check_text("--", args->rest[i]);
+	return code;
+}
+
 static int run_verb(const struct ax_noun *noun, const struct ax_verb *verb, int argc, char **argv)
 {
 	struct ax_ctl ctl = { 0 };
@@ -160,7 +183,9 @@ static int run_verb(const struct ax_noun *noun, const struct ax_verb *verb, int 
 		return AX_EXIT_USAGE;
 	}
 	ctl.json = ax_args_has(&ctl.args, "json");
-	int code = verb->offline ? AX_EXIT_OK : ax_client_open(&ctl.client, &ctl.arena, &ctl.args, true);
+	int code = check_texts(verb, &ctl.args);
+	if (code == AX_EXIT_OK && !verb->offline)
+		code = ax_client_open(&ctl.client, &ctl.arena, &ctl.args, true);
 	if (code == AX_EXIT_OK)
 		code = verb->run(&ctl);
 	ax_client_close(&ctl.client);

@@ -166,6 +166,16 @@ def test_usage(axctl):
     assert axctl("version", "--json").json["version"]
 
 
+def test_what_is_not_utf_8_is_refused_and_not_left_out(server, axctl, tmp_path):
+    server.on("GET", "/tasks/17", {"id": "17"})
+    for args, field in ((["task", "trigger", "17", "--dedup-key", b"k\xff"], "dedup-key"), (["task", "create", "t", "--", "echo", b"\xff"], "--"),
+                        (["failure", "assign", "12", b"ann\xe9"], "ID [WHO]"), (["task", "trigger", "17", b"--dedup-key=\xff"], "dedup-key")):
+        assert f"{field}: not UTF-8 text" in axctl(*args, code=2).err
+    assert server.requests == []
+    (tmp_path / "caf\udce9").write_text("0 1 * * * a\n")
+    axctl("import", "crontab", b"caf\xe9", "--dry-run", server=False)
+
+
 def test_cron_needs_no_server(axctl):
     out = axctl("cron", "next", "--tz", "Europe/Berlin", "--from", "2026-03-28T12:00:00Z", "-n", "2", "30 2 * * *",
                 server=False).out
@@ -242,7 +252,7 @@ def test_setup_takes_a_password_of_256_bytes(server, axctl, tmp_path):
         (tmp_path / "password").write_bytes(line.format(password).encode())
         axctl("setup", "--token-file", "setup", "--user", "anna", "--password-file", "password")
         assert server.requests[-1].body["password"] == password
-    assert "--user: not UTF-8" in axctl("setup", "--token-file", "setup", "--user", b"ann\xe9", input="p" * 12, code=2).err
+    assert "user: not UTF-8" in axctl("setup", "--token-file", "setup", "--user", b"ann\xe9", input="p" * 12, code=2).err
     (tmp_path / "setup").write_bytes(b"\xff")
     assert "--token-file: not UTF-8" in axctl("setup", "--token-file", "setup", "--user", "anna", input="p" * 12, code=2).err
 
