@@ -31,7 +31,8 @@ static int print_pages(struct ax_ctl *ctl, const char *path, size_t max)
 		json_array_foreach(json_object_get(page, "items"), i, item)
 		{
 			fputs(n++ > 0 ? ",\n    " : "\n    ", stdout);
-			json_dump_callback(item, write_indented, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+			json_dump_callback(
+				item, write_indented, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_ENCODE_ANY);
 		}
 		json_decref(next);
 		next = json_incref(json_object_get(page, "next"));
