@@ -95,32 +95,73 @@ static enum ax_status write_file(struct ax_server *server, const char *name, con
 	return AX_OK;
 }
 
-enum { WORKER_LIVES_MS = 3000 }; /* a worker that ends sooner would only end again */
-
 /* --- the worker --------------------------------------------------------------------------------------------------- */
+
+enum {
+	WORKER_LIVES_MS = 3000, /* one that ends sooner would probably do so again */
+	WORKER_WAIT_FIRST_MS = 250,
+	WORKER_WAIT_LAST_MS = 30000,
+};
 
 static void start_worker(struct ax_server *server);
 
-/* Another one takes the place of one that was killed, unless it did not live for a moment. */
-static void worker_closed(uv_handle_t *process)
+static void start_another(uv_timer_t *timer)
 {
-	struct ax_server *server = process->data;
-	if (server->dev.worker_killed && server->phase != AX_SERVER_STOPPING &&
-		ax_mono_ms(&server->clock.port) - server->dev.worker_start_ms >= WORKER_LIVES_MS)
+	struct ax_server *server = timer->data;
+	if (server->phase != AX_SERVER_STOPPING)
 		start_worker(server);
 }
 
+/* The longer, the more ended one after the other. The worker of a server that was killed holds the state folder for
+ * some seconds, in which it still tells results: until then others end at once. */
+static void start_another_later(uv_handle_t *ended)
+{
+	struct ax_server *server = ended->data;
+	struct ax_dev *dev = &server->dev;
+	dev->worker_wait_ms =
+		dev->worker_wait_ms == 0 ? WORKER_WAIT_FIRST_MS : AX_MIN(2 * dev->worker_wait_ms, WORKER_WAIT_LAST_MS);
+	uv_timer_start(&dev->worker_again, start_another, (uint64_t)dev->worker_wait_ms, 0);
+}
+
+/* Why another one would be of no use, by the exit status (ax-worker --help); NULL = it may be. */
+static const char *why_no_other(int64_t exit_status, int signal)
+{
+	if (signal != 0)
+		return NULL;
+	switch (exit_status) {
+	case 0:
+		return "it was asked to end";
+	case 2:
+		return "its options, which it takes from the environment too, are wrong";
+	case 3:
+		return "its token was refused";
+	case 4:
+		return "another worker has taken its name";
+	case 5:
+		return "its registration was refused";
+	default:
+		return NULL;
+	}
+}
+
+/* Of several that end one after the other the first is news, and the last when no other follows. */
 static void worker_ended(uv_process_t *process, int64_t exit_status, int signal)
 {
 	struct ax_server *server = process->data;
-	server->dev.worker_running = false;
-	server->dev.worker_killed = signal != 0;
-	uv_close((uv_handle_t *)process, worker_closed);
-	if (server->dev.worker_ended != NULL)
-		server->dev.worker_ended(server);
-	else
-		ax_log_event(&server->log, AX_LOG_WARN, "dev_worker_ended", "\"exit_status\":%lld,\"signal\":%d",
-			(long long)exit_status, signal);
+	struct ax_dev *dev = &server->dev;
+	const char *why = why_no_other(exit_status, signal);
+	uv_close((uv_handle_t *)process, why == NULL ? start_another_later : NULL);
+	dev->worker_running = false;
+	if (dev->worker_ended != NULL) {
+		dev->worker_ended(server);
+		return;
+	}
+	if (ax_mono_ms(&server->clock.port) - dev->worker_start_ms >= WORKER_LIVES_MS)
+		dev->worker_wait_ms = 0;
+	if (why != NULL || dev->worker_wait_ms == 0)
+		ax_log_event(&server->log, AX_LOG_WARN, "dev_worker_ended",
+			"\"exit_status\":%lld,\"signal\":%d,\"message\":\"%s%s\"", (long long)exit_status, signal,
+			why != NULL ? "no other is started: " : "another is started", why != NULL ? why : "");
 }
 
 /* Beside this program (installed), beside its folder (build tree), or in PATH. */
@@ -160,15 +201,19 @@ static void start_worker(struct ax_server *server)
 	uv_process_options_t options = {
 		.exit_cb = worker_ended, .file = program, .args = args, .stdio = stdio, .stdio_count = 3
 	};
-	int fault = uv_spawn(&server->loop, &server->dev.worker, &options);
-	server->dev.worker.data = server;
-	if (fault != 0) {
-		uv_close((uv_handle_t *)&server->dev.worker, NULL);
-		ax_log_text(&server->log, AX_LOG_WARN, "dev_worker_not_started", "reason", uv_strerror(fault));
+	struct ax_dev *dev = &server->dev;
+	int fault = uv_spawn(&server->loop, &dev->worker, &options);
+	bool news = fault != dev->worker_fault;
+	dev->worker_fault = fault;
+	dev->worker.data = server;
+	if (fault == 0) {
+		dev->worker_running = true;
+		dev->worker_start_ms = ax_mono_ms(&server->clock.port);
 		return;
 	}
-	server->dev.worker_running = true;
-	server->dev.worker_start_ms = ax_mono_ms(&server->clock.port);
+	uv_close((uv_handle_t *)&dev->worker, start_another_later);
+	if (news)
+		ax_log_text(&server->log, AX_LOG_WARN, "dev_worker_not_started", "reason", uv_strerror(fault));
 }
 
 /* For `axctl setup`, which needs no browser. A file of an earlier start is worth nothing. */
@@ -230,6 +275,8 @@ enum ax_status ax_dev_start(struct ax_server *server, struct ax_err *err)
 			status = write_file(server, "dev-worker.token", server->dev.worker_token, err);
 		if (status != AX_OK)
 			return status;
+		AX_ASSERT(uv_timer_init(&server->loop, &server->dev.worker_again) == 0);
+		server->dev.worker_again.data = server;
 		start_worker(server);
 	}
 	status = keep_setup_token(server, &f, err);

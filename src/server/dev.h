@@ -12,9 +12,11 @@ struct ax_server;
 
 struct ax_dev {
 	uv_process_t worker;
+	uv_timer_t worker_again; /* another one is started then */
 	bool worker_running;
-	bool worker_killed;      /* by a signal: it did not end of its own will */
+	int worker_fault;        /* why the last one could not be started, or 0 */
 	int64_t worker_start_ms; /* monotonic */
+	int64_t worker_wait_ms;  /* the last such wait; 0 = the last one lived, or it is the first */
 	void (*worker_ended)(struct ax_server *server);
 	char token[80], worker_token[80];
 };

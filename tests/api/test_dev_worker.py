@@ -3,20 +3,23 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 
 import pytest
 
-from ax_server import BUILD, wait_for
+import ax_server
+from ax_server import AX_SERVER, BUILD, wait_for
 
 AX_WORKER = BUILD / "src/worker/ax-worker"
 pytestmark = pytest.mark.skipif(not AX_WORKER.exists(), reason="ax-worker is not built")
 
 
 @pytest.fixture
-def dev(start_server):
-    server = start_server("--dev")
+def dev(start_server, tmp_path):
+    server = start_server("--dev", env={"AX_JOURNAL": str(tmp_path / "journal")})
+    server.journal = tmp_path / "journal"  # the worker's
     server.admin = server.client(json.loads((server.state / "dev.json").read_text())["token"])
     server.worker = wait_for(lambda: server.admin.get("/api/v1/workers").ok()["items"])[0]
     return server
@@ -31,6 +34,10 @@ def run_script(dev, script, **fields):
 
 def wait_state(dev, gid, *states):
     return wait_for(lambda: (lambda run: run if run["status"] in states else None)(dev.admin.get(f"/api/v1/runs/{gid}").ok()))
+
+
+def wait_next_worker(dev):
+    wait_for(lambda: dev.admin.get("/api/v1/workers").ok()["items"][0]["incarnation"] != dev.worker["incarnation"])
 
 
 def test_a_script_runs(dev):
@@ -49,22 +56,78 @@ def test_a_running_script_is_cancelled(dev):
 
 
 def test_the_worker_ends_with_the_server(dev):
-    incarnation = dev.worker["incarnation"]
     dev.stop()
     assert [event["worker"] for event in dev.events("ended")] == [dev.worker["worker"]]
     dev.start()
     dev.admin.token = json.loads((dev.state / "dev.json").read_text())["token"]
-    wait_for(lambda: dev.admin.get("/api/v1/workers").ok()["items"][0]["incarnation"] != incarnation)
+    wait_next_worker(dev)
+
+
+def worker_of(server):
+    """The process id of its only child."""
+    children = pathlib.Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()
+    assert len(children) == 1
+    return int(children[0])
+
+
+def start_again(dev, port):
+    """Killed, as by a crash, and at once there again."""
+    dev.kill()
+    dev.options[dev.options.index("--listen") + 1] = f"127.0.0.1:{port}"
+    dev.start()
+    dev.admin.token = json.loads((dev.state / "dev.json").read_text())["token"]
 
 
 def test_a_worker_that_is_killed_is_replaced(dev):
-    gid = run_script(dev, "sleep 4", timeout_seconds=0)  # by the end of it the worker has lived long enough to be replaced
-    wait_state(dev, gid, "SUCCESS")
-    children = [int(pid) for pid in pathlib.Path(f"/proc/{dev.process.pid}/task/{dev.process.pid}/children").read_text().split()]
-    assert len(children) == 1
-    os.kill(children[0], signal.SIGKILL)
-    wait_for(lambda: dev.admin.get("/api/v1/workers").ok()["items"][0]["incarnation"] != dev.worker["incarnation"])
-    wait_state(dev, run_script(dev, "true", task_name="again"), "SUCCESS")
+    os.kill(worker_of(dev), signal.SIGKILL)
+    wait_next_worker(dev)
+    wait_state(dev, run_script(dev, "true"), "SUCCESS")
+
+
+def test_a_worker_waits_for_the_one_of_a_killed_server(dev):
+    """That one holds the state folder for as long as it is there: the new server's ends, until it is gone."""
+    old = worker_of(dev)
+    os.kill(old, signal.SIGSTOP)
+    try:
+        start_again(dev, dev.port)
+        wait_for(lambda: dev.log.read_text().count("another worker uses the state folder") >= 3, 20)
+    finally:
+        os.kill(old, signal.SIGCONT)
+    wait_next_worker(dev)
+    wait_state(dev, run_script(dev, "true"), "SUCCESS")
+    assert [event["exit_status"] for event in dev.events("dev_worker_ended")] == [1]  # the others are no news
+
+
+@pytest.mark.parametrize("same_port", [True, False])
+def test_a_result_that_a_killed_server_did_not_take_is_told_to_the_next(dev, tmp_path, same_port):
+    """By its own worker, which finds the new server where the old one was, or by the next."""
+    gid = run_script(dev, f"until [ -e {tmp_path}/go ]; do sleep 0.02; done; echo done", timeout_seconds=0)
+    wait_state(dev, gid, "RUNNING")
+    os.kill(dev.process.pid, signal.SIGSTOP)
+    (tmp_path / "go").touch()
+    wait_for(lambda: f'"event":"end","gid":"{gid}"' in dev.journal.read_text())  # the result is in the spool
+    start_again(dev, dev.port if same_port else 0)
+    assert wait_state(dev, gid, "SUCCESS")["attempt"] == 1
+    output = dev.admin.get(f"/api/v1/runs/{gid}/output").ok()["chunks"]
+    assert "".join(chunk["data"] for chunk in output) == "done\n"
+    wait_next_worker(dev)
+
+
+def test_a_worker_that_is_not_there_yet_is_started_later(start_server, tmp_path, monkeypatch):
+    shutil.copy(AX_SERVER, tmp_path)
+    monkeypatch.setattr(ax_server, "AX_SERVER", tmp_path / "ax-server")
+    server = start_server("--dev", env={"PATH": "/nowhere"})
+    wait_for(lambda: server.events("dev_worker_not_started"))
+    (tmp_path / "ax-worker").symlink_to(AX_WORKER)
+    admin = server.client(json.loads((server.state / "dev.json").read_text())["token"])
+    wait_for(lambda: admin.get("/api/v1/workers").ok()["items"])
+    assert len(server.events("dev_worker_not_started")) == 1
+
+
+def test_a_worker_that_is_asked_to_end_is_not_replaced(dev):
+    os.kill(worker_of(dev), signal.SIGTERM)
+    ended = wait_for(lambda: dev.events("dev_worker_ended"))
+    assert ended[0]["exit_status"] == 0 and "asked to end" in ended[0]["message"]
 
 
 def test_another_incarnation_takes_over(dev, tmp_path):
@@ -73,7 +136,7 @@ def test_another_incarnation_takes_over(dev, tmp_path):
                                "--name", dev.worker["worker"]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         ended = wait_for(lambda: dev.events("dev_worker_ended"), 15)
-        assert ended[0]["level"] == "warn"
+        assert ended[0]["level"] == "warn" and "name" in ended[0]["message"]
     finally:
         second.terminate()
         second.wait(20)
