@@ -227,18 +227,9 @@ void axw_progress(struct axw_attempt *a, int percent, const char *message)
 /* One item; the bytes are cut so that it stays within its limit even if each of them has to be replaced. */
 static void append_output(struct axw_attempt *a, const char *bytes, size_t len)
 {
-	struct output *o = ax_malloc(sizeof(*o));
-	o->text = clean(bytes, len, AXW_OUTPUT_ITEM_MAX, &o->len);
-	uv_mutex_lock(&a->w->lock);
-	o->seq = a->out_seq++;
-	if (a->out_last)
-		a->out_last->next = o;
-	else
-		a->out = o;
-	a->out_last = o;
-	a->out_total += len;
-	a->w->output_waiting += o->len;
-	uv_mutex_unlock(&a->w->lock);
+	size_t text_len;
+	char *text = clean(bytes, len, AXW_OUTPUT_ITEM_MAX, &text_len);
+	axw_output_add(a, text, text_len);
 }
 
 /* The length of the longest piece that does not cut a character. */
@@ -258,8 +249,10 @@ int axw_output(struct axw_attempt *a, const char *bytes, size_t len)
 	bool full = a->out_total >= AXW_OUTPUT_ATTEMPT_MAX;
 	bool taken = (!a->finished || a->more_output) && a->w->output_waiting < AXW_OUTPUT_WAITING_MAX;
 	bool news = !a->out;
-	if (taken && !full)
+	if (taken && !full) {
 		len = AX_MIN(len, AXW_OUTPUT_ATTEMPT_MAX - a->out_total);
+		a->out_total += len;
+	}
 	uv_mutex_unlock(&a->w->lock);
 	if (!taken)
 		return -1;

@@ -337,6 +337,21 @@ void axw_batch_refused(struct batch *b, struct server *by, json_t *answer)
 	by->items_max = b->n > 1 ? 1 : AXW_ITEMS_MAX;
 }
 
+void axw_output_add(struct axw_attempt *a, char *text, size_t len)
+{
+	struct output *o = ax_malloc(sizeof(*o));
+	*o = (struct output){ .text = text, .len = len };
+	uv_mutex_lock(&a->w->lock);
+	o->seq = a->out_seq++;
+	if (a->out_last)
+		a->out_last->next = o;
+	else
+		a->out = o;
+	a->out_last = o;
+	a->w->output_waiting += len;
+	uv_mutex_unlock(&a->w->lock);
+}
+
 void axw_output_drop(struct axw_attempt *a)
 {
 	for (struct output *o = a->out, *next; o; o = next) {

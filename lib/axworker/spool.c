@@ -310,10 +310,10 @@ static void enqueue(struct axw_spool *s, struct op *op)
 	uv_mutex_unlock(&s->lock);
 }
 
-void axw_spool_put(struct axw_spool *s, int64_t gid, int64_t fence, const char *text, void *cookie)
+void axw_spool_put(struct axw_spool *s, int64_t gid, int64_t fence, char *text, void *cookie)
 {
 	struct op *op = ax_malloc(sizeof(*op));
-	*op = (struct op){ .put = true, .gid = gid, .fence = fence, .text = ax_strdup_heap(text), .cookie = cookie };
+	*op = (struct op){ .put = true, .gid = gid, .fence = fence, .text = text, .cookie = cookie };
 	enqueue(s, op);
 }
 

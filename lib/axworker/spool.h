@@ -26,7 +26,7 @@ struct axw_spool_ops {
 struct axw_spool *axw_spool_open(const char *dir, const struct axw_spool_ops *ops, char *error, size_t error_size);
 int axw_spool_start(struct axw_spool *spool); /* 0, or -1 without a thread */
 
-void axw_spool_put(struct axw_spool *spool, int64_t gid, int64_t fence, const char *text, void *cookie);
+void axw_spool_put(struct axw_spool *spool, int64_t gid, int64_t fence, char *text, void *cookie); /* takes the text */
 void axw_spool_delete(struct axw_spool *spool, int64_t gid, int64_t fence);
 
 /* Writes what is queued, ends the thread, closes. */

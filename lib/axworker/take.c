@@ -274,20 +274,39 @@ void axw_attempt_take(struct server *giver, struct ax_look run, int64_t poll_sen
 	axw_report_mark(a);
 }
 
-struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text)
+static void recover_output(struct axw_attempt *a, struct ax_look output)
 {
-	json_t *item = json_loads(result_text, JSON_REJECT_DUPLICATES, NULL);
-	bool sound = json_is_object(item), began = json_integer_value(json_object_get(item, "duration_ms")) > 0;
-	json_decref(item);
+	struct ax_look_walk walk = ax_look_into(output);
+	struct ax_look key, item;
+	while (ax_look_next(&walk, &key, &item)) {
+		char *text = ax_malloc(item.len + 1);
+		(void)ax_look_text(item, text, item.len + 1); /* the check sum says that it is what was written */
+		axw_output_add(a, text, strlen(text));
+	}
+}
+
+struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *spooled)
+{
+	json_t *tree = json_loads(spooled, JSON_REJECT_DUPLICATES, NULL);
+	bool sound = json_is_object(tree);
+	json_decref(tree);
 	if (!sound || axw_attempt_find(w, gid, fence))
 		return NULL;
+	struct ax_look item = ax_look(spooled), output = ax_look_member(item, "output");
 	struct axw_attempt *a = axw_attempt_new(w, gid, fence);
+	if (output.type == AX_LOOK_ARRAY) {
+		axw_output_resume(a, (uint32_t)integer(ax_look_member(item, "seq"), 0, UINT32_MAX, 0));
+		recover_output(a, output);
+		item = ax_look_member(item, "result");
+	}
 	a->state = STORED;
-	a->result_item = ax_strdup_heap(result_text);
-	a->started_due = began; /* perhaps no server heard it before that process was killed */
+	a->result_item = ax_malloc(item.len + 1);
+	memcpy(a->result_item, item.at, item.len);
+	/* perhaps no server heard it before that process was killed */
+	a->started_due = integer(ax_look_member(item, "duration_ms"), 0, INT64_MAX, 0) > 0;
 	a->result_due = true;
 	a->finished = true;
-	a->stored_bytes = strlen(result_text);
+	a->stored_bytes = item.len;
 	w->stored_bytes += a->stored_bytes;
 	axw_report_mark(a);
 	return a;

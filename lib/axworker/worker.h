@@ -35,6 +35,7 @@ enum {
 	AXW_OUTPUT_ITEM_MAX = 64 << 10,
 	AXW_OUTPUT_ATTEMPT_MAX = 1792 << 10, /* kept head and tail of ax-exec, with what was streamed between */
 	AXW_OUTPUT_WAITING_MAX = 64 << 20,   /* of all attempts, while no server takes it */
+	AXW_SPOOLED_MAX = AXW_BODY_MAX + 9 * AXW_OUTPUT_ATTEMPT_MAX, /* a byte may be an item of its own: "\u0001", */
 };
 
 struct group {
@@ -269,7 +270,7 @@ void axw_log_json(struct axw *w, enum axw_level level, const char *event, json_t
 /* take.c */
 /* From a poll's answer: it waits for a place, which axw_dispatch gives. */
 void axw_attempt_take(struct server *giver, struct ax_look run, int64_t poll_sent_ms);
-struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *result_text);
+struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *spooled);
 
 /* journal.c */
 bool axw_journal_open(struct axw *w, const char *path);
@@ -301,6 +302,7 @@ void axw_report_mark(struct axw_attempt *a); /* it has something to say */
 void axw_report_unmark(struct axw_attempt *a);
 bool axw_report_is_needed(struct axw_attempt *a); /* unmarks one that has nothing to say any more */
 void axw_report_stops(struct axw *w, struct ax_look stops);
+void axw_output_add(struct axw_attempt *a, char *text, size_t len); /* takes the text, which is clean: an item */
 void axw_output_drop(struct axw_attempt *a);
 struct batch *axw_batch_new(size_t items_max);
 void axw_batch_add(struct batch *b, struct axw_attempt *a); /* as much as fits */

@@ -275,6 +275,25 @@ def test_plugin_functions(server, start_worker):
     assert server.said(gid, "progress")[-1]["percent"] == 100
 
 
+def test_output_survives_the_worker_with_the_result(server, start_worker, target):
+    """Nobody but the worker has the answer of a call and what a function printed; it is killed, twice."""
+    worker = start_worker(server, "--plugin", PLUGIN)
+    called = server.give(executor="http", param={"url": target.url + "/hang"})
+    counted = server.give(executor="example.count", param={"n": 20})
+    server.wait(lambda: target.requests and server.said(counted, "output"))
+    server.down()
+    target.hold.set()
+    wait_for(lambda: worker.has_stored(called) and worker.has_stored(counted))
+    for _ in range(2):
+        worker.kill()
+        worker.start()
+    server.up()
+    assert server.result(called)["outcome"] == server.result(counted)["outcome"] == "success"
+    assert server.output(called) == "fine\n"
+    assert server.output(counted) == "".join(f"{i} of 20\n" for i in range(1, 21))
+    assert [len(server.said(gid, "result")) for gid in (called, counted)] == [1, 1]
+
+
 def nested(levels):
     value = []
     for _ in range(levels - 1):

@@ -110,7 +110,8 @@ struct axw_executor {
 	/* Optional: the result is on disk, or the attempt is forgotten. Comes exactly once per attempt. */
 	void (*settled)(struct axw_attempt *attempt, void *user);
 	/* Optional: a server has heard all output and the result, or the attempt is forgotten; what the executor kept
-	 * for a restart may go. Comes last of all; the handle ends with it. */
+	 * for a restart may go. Comes last of all; the handle ends with it. An executor that has it keeps its output
+	 * for another process, too; else what no server has heard lies with the result. */
 	void (*gone)(struct axw_attempt *attempt, void *user);
 };
 AXW_API int axw_register_executor(

@@ -98,7 +98,7 @@ static void fill(void)
 	for (int64_t gid = 1; gid <= ROWS; gid++) {
 		char text[200];
 		text_of(gid, text);
-		axw_spool_put(spool, gid, gid + 7, text, NULL);
+		axw_spool_put(spool, gid, gid + 7, ax_strdup_heap(text), NULL);
 	}
 	axw_spool_close(spool);
 	assert_int_equal(seen.stored, ROWS);
