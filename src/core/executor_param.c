@@ -105,6 +105,15 @@ static const char *port_fault(const char *digits, size_t len)
 	return "its port is not a number from 1 to 65535";
 }
 
+/* Of these characters; those beyond ASCII, which names may have, are left to the worker. */
+static bool is_host(const char *s, const char *end, const char *characters)
+{
+	for (const char *p = s; p < end; p++)
+		if ((unsigned char)*p < 0x80 && strchr(characters, *p) == NULL)
+			return false;
+	return s < end;
+}
+
 /* "host", "host:port", "[address]:port" */
 static const char *authority_fault(const char *s, size_t len)
 {
@@ -112,15 +121,18 @@ static const char *authority_fault(const char *s, size_t len)
 		return "it holds a user or password; use a header";
 	const char *end = s + len;
 	const char *colon = memchr(s, ':', len);
+	bool good;
 	if (s[0] == '[') {
 		const char *bracket = memchr(s, ']', len);
-		if (bracket == NULL || bracket == s + 1 || (bracket + 1 != end && bracket[1] != ':'))
-			return "its host is not a name or an address";
-		if (memchr(s, '%', (size_t)(bracket - s)) != NULL)
+		if (bracket != NULL && memchr(s, '%', (size_t)(bracket - s)) != NULL)
 			return "it holds an IPv6 zone";
-		colon = bracket + 1 == end ? NULL : bracket + 1;
+		good = bracket != NULL && is_host(s + 1, bracket, DIGITS "abcdefABCDEF:.") &&
+			(bracket + 1 == end || bracket[1] == ':');
+		colon = good && bracket + 1 != end ? bracket + 1 : NULL;
+	} else {
+		good = is_host(s, colon != NULL ? colon : end, LETTERS DIGITS ".-_%");
 	}
-	if (colon == s)
+	if (!good)
 		return "its host is not a name or an address";
 	return colon == NULL ? NULL : port_fault(colon + 1, (size_t)(end - colon - 1));
 }

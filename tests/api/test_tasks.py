@@ -89,6 +89,7 @@ BAD = [
     ({"executor_key": "http", "biz_param": {"url": "javascript://x/"}}, "biz_param.url"),
     ({"executor_key": "http", "biz_param": {"url": "http://u:p@x/"}}, "biz_param.url"),
     ({"executor_key": "http", "biz_param": {"url": "http://x:0/"}}, "biz_param.url"),
+    ({"executor_key": "http", "biz_param": {"url": "http://{host}/"}}, "biz_param.url"),
     ({"executor_key": "http", "biz_param": {"url": "http://[fe80::1%25eth0]/"}}, "biz_param.url"),
     ({"executor_key": "exec", "biz_param": {"argv": ["/bin/true"], "env": {"LD_PRELOAD": "x"}}}, "biz_param.env"),
     ({"executor_key": "exec", "biz_param": {"argv": ["/bin/true"], "env": {"PATH": "/tmp"}}}, "biz_param.env"),
