@@ -1,5 +1,12 @@
 #include "choice.h"
 
+#include "base/attr.h"
+
+static const int64_t SOON_MS = 2;
+static const int64_t SOON_BUSY_MS = 20;
+enum { SOON_SHARE = 4 };            /* of the time that an answer takes */
+static const int64_t QUIET_MS = 20; /* reports that are further apart have nothing to gather */
+
 /* The fastest of the trusted ones, or of all that are free; AXW_NOBODY when there is none. */
 static int fastest(const struct axw_standing *servers, int n, bool trusted)
 {
@@ -25,4 +32,11 @@ int axw_choose(const struct axw_standing *servers, int n, int giver)
 	if (best != AXW_NOBODY && !servers[best].busy)
 		return best;
 	return fastest(servers, n, false);
+}
+
+int64_t axw_gather_ms(bool alone, int64_t quiet_ms, int64_t answer_ms)
+{
+	if (alone && quiet_ms >= QUIET_MS)
+		return 0;
+	return AX_MAX(SOON_MS, AX_MIN(answer_ms / SOON_SHARE, SOON_BUSY_MS));
 }

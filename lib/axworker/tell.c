@@ -11,12 +11,8 @@
  * while there are others. So a server that hangs costs one report's patience, once. */
 
 static const int64_t REPORT_TIMEOUT_MS = 10000;
-/* What ends together is reported together. A server that takes its time is busy: it is given less often, and more at
- * once. */
-static const int64_t SOON_MS = 2;
-static const int64_t SOON_BUSY_MS = 20;
-enum { SOON_SHARE = 4 }; /* of the time that an answer takes */
-/* And what ends at once is reported with its start: for so long a report waits for results on their way to the disk. */
+/* What ends at once is reported with its start: a report that gathers waits so long for results on their way to the
+ * disk. */
 static const int64_t BRIEF_MS = 10;
 static const int64_t REST_FIRST_MS = 200;
 static const int64_t REST_LAST_MS = 5000;
@@ -147,6 +143,7 @@ static void send_batch(struct server *server, struct batch *b)
 	ax_json_obj_end(&json);
 	server->batch = b;
 	axw_batch_sent(b, server);
+	w->told_ms = ax_boottime_ms();
 	server->report = axw_call_often(server, "report", &body, REPORT_TIMEOUT_MS, answered, b);
 	uv_timer_start(&server->look, look, (uint64_t)patience_ms(w), 0);
 }
@@ -230,22 +227,24 @@ void axw_tell_now(struct axw *w)
 		tell_in(w, progress_ms);
 }
 
-static int64_t soon_ms(const struct axw *w)
+static int64_t gather_ms(const struct axw *w)
 {
+	bool alone = w->dirty->dirty_next == NULL;
 	int64_t quickest_ms = INT64_MAX;
 	for (int i = 0; i < w->n_servers; i++)
 		if (w->servers[i].registered && w->servers[i].trusted)
 			quickest_ms = AX_MIN(quickest_ms, w->servers[i].answer_ms);
-	return quickest_ms == INT64_MAX ? SOON_MS : AX_MAX(SOON_MS, AX_MIN(quickest_ms / SOON_SHARE, SOON_BUSY_MS));
+	return axw_gather_ms(alone, ax_boottime_ms() - w->told_ms, quickest_ms == INT64_MAX ? 0 : quickest_ms);
 }
 
 void axw_tell_soon(struct axw *w)
 {
 	if (!w->dirty || w->closing)
 		return;
+	int64_t wait_ms = gather_ms(w);
 	if (w->gather_end_ms == 0)
-		w->gather_end_ms = ax_boottime_ms() + soon_ms(w) + BRIEF_MS;
-	tell_in(w, soon_ms(w));
+		w->gather_end_ms = ax_boottime_ms() + (wait_ms > 0 ? wait_ms + BRIEF_MS : 0);
+	tell_in(w, wait_ms);
 }
 
 /* The server sees that this worker lives, and may have something to say. */

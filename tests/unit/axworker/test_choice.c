@@ -89,6 +89,23 @@ static void test_a_single_server(void **state)
 	assert_int_equal(axw_choose(&shut, 1, 0), AXW_NOBODY);
 }
 
+/* That a lone run began is told before its result is on the disk. */
+static void test_what_comes_alone_after_a_silence_waits_for_nobody(void **state)
+{
+	(void)state;
+	assert_int_equal(axw_gather_ms(true, 20, 0), 0);
+	assert_int_equal(axw_gather_ms(true, INT64_MAX, 400), 0);
+}
+
+static void test_what_comes_together_or_one_after_the_other_is_gathered(void **state)
+{
+	(void)state;
+	assert_int_equal(axw_gather_ms(false, INT64_MAX, 0), 2);
+	assert_int_equal(axw_gather_ms(true, 19, 0), 2);
+	assert_int_equal(axw_gather_ms(true, 0, 40), 10);
+	assert_int_equal(axw_gather_ms(false, 1000, 4000), 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -97,6 +114,8 @@ int main(void)
 		cmocka_unit_test(test_one_that_is_well_and_busy_is_waited_for),
 		cmocka_unit_test(test_when_none_is_well_any_that_listens),
 		cmocka_unit_test(test_a_single_server),
+		cmocka_unit_test(test_what_comes_alone_after_a_silence_waits_for_nobody),
+		cmocka_unit_test(test_what_comes_together_or_one_after_the_other_is_gathered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
