@@ -15,24 +15,23 @@ static struct ax_due_queue *queue_of(struct ax_feed_host *host)
 	return (struct ax_due_queue *)(void *)((char *)host - offsetof(struct ax_due_queue, host));
 }
 
-static void look(struct ax_due_queue *q);
-
-static void on_timer(uv_timer_t *timer)
-{
-	look(timer->data);
-}
-
 static void look(struct ax_due_queue *q)
 {
 	struct ax_server *server = q->server;
 	if (q->stopped)
 		return;
 	int64_t wait = ax_feed_look(&q->feed, ax_now_ms(&server->clock.port), ax_mono_ms(&server->clock.port));
-	uv_timer_start(&q->timer, on_timer, (uint64_t)wait, 0);
+	ax_alarm_set(&q->alarm, wait);
 }
 
 static void look_again(void *user)
 {
+	look(user);
+}
+
+static void on_alarm(void *user, bool clock_was_set)
+{
+	(void)clock_was_set; /* the scheduler says so */
 	look(user);
 }
 
@@ -249,10 +248,11 @@ enum ax_status ax_due_queue_start(struct ax_server *server, struct ax_err *err)
 		ax_rand_u64(&server->rand.port));
 	q->host.ops = &ops;
 	ax_feed_init(&q->feed, &q->relay.port, &q->host, config->shards, q->token);
-	AX_ASSERT(uv_timer_init(&server->loop, &q->timer) == 0);
-	q->timer.data = q;
-	uv_unref((uv_handle_t *)&q->timer);
-	uv_timer_start(&q->timer, on_timer, 0, 0);
+	status = ax_alarm_open(&q->alarm, &server->loop, on_alarm, q, err);
+	if (status != AX_OK)
+		return status;
+	uv_unref((uv_handle_t *)&q->alarm.poll);
+	ax_alarm_set(&q->alarm, 0);
 	return AX_OK;
 }
 
@@ -263,7 +263,7 @@ void ax_due_queue_stop(struct ax_server *server)
 		return;
 	q->stopped = true;
 	ax_feed_stop(&q->feed);
-	uv_timer_stop(&q->timer);
+	ax_alarm_close(&q->alarm);
 }
 
 void ax_due_queue_close(struct ax_server *server)

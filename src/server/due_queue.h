@@ -1,15 +1,15 @@
 #ifndef AX_SERVER_DUE_QUEUE_H
 #define AX_SERVER_DUE_QUEUE_H
 
-/* The server's side of a due queue in Redis (app/queue_feed.h): its timer, its errands, what it is told after commits,
+/* The server's side of a due queue in Redis (app/queue_feed.h): its alarm, its errands, what it is told after commits,
  * and hints between servers. Without --queue redis… there is none, and every call here does nothing.
  *
  * All calls belong to the loop thread, unless they say otherwise. */
 
-#include <uv.h>
 #include "adapters/redis/queue.h"
 #include "app/queue_feed.h"
 #include "base/buf.h"
+#include "server/alarm.h"
 #include "server/hints.h"
 #include "server/queue_relay.h"
 
@@ -21,7 +21,7 @@ struct ax_due_queue {
 	struct ax_queue_relay relay;
 	struct ax_feed_host host;
 	struct ax_feed feed;
-	uv_timer_t timer;
+	struct ax_alarm alarm;
 	char token[128];
 	bool failing; /* the store, at what was taken last */
 	bool stopped;

@@ -1,10 +1,7 @@
 #include "server/scheduler.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include "adapters/zoneinfo/zoneinfo.h"
 #include "app/rezone.h"
@@ -32,13 +29,10 @@ struct tick_errand {
 
 static void arm(struct ax_server *server, int64_t next_ms)
 {
-	struct ax_scheduler *s = &server->scheduler;
 	int64_t wait_ms = LOOK_MS;
 	if (next_ms > 0)
 		wait_ms = AX_MIN(wait_ms, AX_MAX(next_ms - ax_now_ms(&server->clock.port), 1));
-	int64_t at = ax_sys_wall_ms() + wait_ms;
-	struct itimerspec spec = { .it_value = { .tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000 } };
-	AX_ASSERT(timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec, NULL) == 0);
+	ax_alarm_set(&server->scheduler.alarm, wait_ms);
 }
 
 static void run_tick(struct ax_errand *errand, struct ax_side *side)
@@ -222,14 +216,11 @@ static void look_at_zones(struct ax_server *server)
 
 /* --- the timer ---------------------------------------------------------------------------------------------------- */
 
-static void on_timer(uv_poll_t *poll, int status, int events)
+static void on_alarm(void *user, bool clock_was_set)
 {
-	(void)status;
-	(void)events;
-	struct ax_server *server = poll->data;
+	struct ax_server *server = user;
 	struct ax_scheduler *s = &server->scheduler;
-	uint64_t expirations;
-	if (read(s->timer_fd, &expirations, sizeof expirations) < 0 && errno == ECANCELED)
+	if (clock_was_set)
 		ax_log_event(&server->log, AX_LOG_WARN, "clock_was_set", "\"now\":%lld",
 			(long long)ax_now_ms(&server->clock.port));
 	int64_t mono = ax_mono_ms(&server->clock.port);
@@ -250,12 +241,9 @@ static void on_timer(uv_poll_t *poll, int status, int events)
 enum ax_status ax_scheduler_start(struct ax_server *server, struct ax_err *err)
 {
 	struct ax_scheduler *s = &server->scheduler;
-	s->timer_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (s->timer_fd < 0)
-		return ax_fail(err, AX_UNAVAILABLE, "", "cannot make a timer: %s", strerror(errno));
-	AX_ASSERT(uv_poll_init(&server->loop, &s->poll, s->timer_fd) == 0);
-	s->poll.data = server;
-	AX_ASSERT(uv_poll_start(&s->poll, UV_READABLE, on_timer) == 0);
+	enum ax_status status = ax_alarm_open(&s->alarm, &server->loop, on_alarm, server, err);
+	if (status != AX_OK)
+		return status;
 	s->chores_mono_ms = ax_mono_ms(&server->clock.port) - CHORES_MS;
 	s->zones_mono_ms = ax_mono_ms(&server->clock.port);
 	server->metrics.tick_ms = ax_mono_ms(&server->clock.port);
@@ -271,11 +259,7 @@ void ax_scheduler_stop(struct ax_server *server)
 	if (s->stopped)
 		return;
 	s->stopped = true;
-	if (s->timer_fd >= 0) {
-		uv_poll_stop(&s->poll);
-		uv_close((uv_handle_t *)&s->poll, NULL);
-		close(s->timer_fd);
-	}
+	ax_alarm_close(&s->alarm);
 }
 
 void ax_scheduler_close(struct ax_server *server)

@@ -7,15 +7,14 @@
  * when somebody sets the clock. Each time an errand runs ax_tick in the write lane and brings back the next due
  * instant; the polls that are parked go along, so that what fires is given out in the same commit. */
 
-#include <uv.h>
 #include "app/recover.h"
+#include "server/alarm.h"
 #include "server/lanes.h"
 
 struct ax_server;
 
 struct ax_scheduler {
-	int timer_fd;
-	uv_poll_t poll;
+	struct ax_alarm alarm;
 	bool running; /* a tick errand is on its way */
 	bool again;   /* something changed meanwhile */
 	bool stopped;

@@ -113,7 +113,7 @@ static void init_parts(struct ax_server *server)
 enum ax_status ax_server_start(struct ax_server *server, const struct ax_config *config, struct ax_err *err)
 {
 	*server = (struct ax_server){ .config = *config };
-	server->scheduler.timer_fd = -1;
+	server->scheduler.alarm.fd = -1;
 	init_parts(server);
 	enum ax_status status = make_state_dir(config, err);
 	if (status == AX_OK)
