@@ -109,6 +109,7 @@ static void answered(struct axw *w, struct server *server, int status, const str
 	AX_CRASHPOINT("report", "answered");
 	server->report = NULL;
 	server->batch = NULL;
+	w->told_ms = ax_boottime_ms();
 	uv_timer_stop(&server->look);
 	if (status == 400 || status == 413) {
 		axw_batch_refused(b, server, answer->json);

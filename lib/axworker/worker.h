@@ -216,7 +216,7 @@ struct axw {
 	struct axw_attempt *runs;     /* by gid */
 	struct axw_attempt *dirty;
 	int brief;             /* so many of them are */
-	int64_t told_ms;       /* boottime: a report was sent last */
+	int64_t told_ms;       /* boottime: a report was sent or answered last */
 	int64_t gather_end_ms; /* boottime: the next report waits for those no longer; 0 = none is due */
 	struct seen *seen;
 	unsigned attempts_peak; /* since there were none */
