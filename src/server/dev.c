@@ -190,12 +190,13 @@ static void find_worker(char ret[4096])
 
 static void start_worker(struct ax_server *server)
 {
-	char program[4096], token_file[4096], state[4096];
+	char program[4096], dev_option[32], token_file[4096], state[4096];
 	find_worker(program);
+	snprintf(dev_option, sizeof dev_option, "--dev=%d", (int)getpid());
 	snprintf(token_file, sizeof token_file, "%s/dev-worker.token", server->config.state_dir);
 	snprintf(state, sizeof state, "%s/worker", server->config.state_dir);
-	char *args[] = { program, (char[]){ "--dev" }, (char[]){ "--server" }, server->origin,
-		(char[]){ "--token-file" }, token_file, (char[]){ "--state" }, state, NULL };
+	char *args[] = { program, dev_option, (char[]){ "--server" }, server->origin, (char[]){ "--token-file" },
+		token_file, (char[]){ "--state" }, state, NULL };
 	uv_stdio_container_t stdio[3] = { { .flags = UV_IGNORE }, { .flags = UV_INHERIT_FD, .data.fd = 2 },
 		{ .flags = UV_INHERIT_FD, .data.fd = 2 } };
 	uv_process_options_t options = {

@@ -30,7 +30,7 @@ struct program {
 	struct exec *exec;
 	struct http *http;
 	int signal_fd;
-	int parent_fd; /* pidfd of the parent that a --dev worker ends with, or -1 */
+	int parent_fd; /* pidfd of the process that a --dev worker ends with, or -1 */
 };
 
 _Noreturn static void cannot_start(const char *why)
@@ -127,6 +127,15 @@ static void find_shim(const struct program *p)
 	}
 }
 
+/* Whoever started this program may be gone by now, and another process be the parent: so it can give its number. */
+static void find_parent(struct program *p)
+{
+	pid_t pid = p->options.dev_parent ? (pid_t)p->options.dev_parent : getppid();
+	p->parent_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (p->parent_fd < 0 && errno == ESRCH)
+		cannot_start("the process that it is to end with is gone");
+}
+
 static void start(struct program *p)
 {
 	char error[400];
@@ -167,7 +176,7 @@ int main(int argc, char **argv)
 	options_read(argc, argv, &p.options);
 	umask(077);
 	if (p.options.dev)
-		p.parent_fd = (int)syscall(SYS_pidfd_open, getppid(), 0);
+		find_parent(&p);
 	block_signals(&p);
 	raise_descriptors();
 	load_policy(&p);

@@ -30,8 +30,8 @@ static const char help[] =
 	"  --tag KEY=VALUE        for routing; may be repeated                           AX_TAG\n"
 	"  --drain-seconds N      how long SIGTERM waits for running tasks (30)          AX_DRAIN_SECONDS\n"
 	"  --ax-exec FILE         the shim that runs processes (beside this program)     AX_EXEC\n"
-	"  --dev                  processes, scripts and loopback HTTP are allowed; ends with its\n"
-	"                         parent process                                         AX_DEV=1\n"
+	"  --dev[=PID]            processes, scripts and loopback HTTP are allowed; ends with that\n"
+	"                         process (its parent)                                   AX_DEV=1\n"
 	"  --help, --version\n"
 	"\n"
 	"SIGTERM, SIGINT and SIGHUP: take no more, finish what runs, leave; a second one: at once.\n"
@@ -52,7 +52,7 @@ static const struct option longs[] = {
 	{ "tag", required_argument, NULL, 'T' },
 	{ "drain-seconds", required_argument, NULL, 'd' },
 	{ "ax-exec", required_argument, NULL, 'x' },
-	{ "dev", no_argument, NULL, 'D' },
+	{ "dev", optional_argument, NULL, 'D' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'v' },
 	{ 0 },
@@ -154,6 +154,8 @@ static void take(struct options *o, int c, bool *tags_given)
 		break;
 	case 'D':
 		o->dev = true;
+		if (optarg && !ax_parse_i64(optarg, strlen(optarg), 1, INT32_MAX, &o->dev_parent))
+			bad_usage("--dev takes the number of a process, or nothing");
 		break;
 	default:
 		exit(2); /* getopt has said what is wrong */

@@ -19,6 +19,7 @@ struct options {
 	bool shim_named; /* by an option, and not beside this program */
 	int64_t drain_ms;
 	bool dev;
+	int64_t dev_parent; /* the process that a --dev worker ends with; 0 = its parent */
 };
 
 /* From the command line, and from the environment where that says nothing. Ends the program on --help, --version

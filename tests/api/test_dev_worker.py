@@ -113,12 +113,27 @@ def test_a_result_that_a_killed_server_did_not_take_is_told_to_the_next(dev, tmp
     wait_next_worker(dev)
 
 
-def test_a_worker_that_is_not_there_yet_is_started_later(start_server, tmp_path, monkeypatch):
+@pytest.fixture
+def beside(tmp_path, monkeypatch):
+    """Where a server looks for its worker."""
     shutil.copy(AX_SERVER, tmp_path)
     monkeypatch.setattr(ax_server, "AX_SERVER", tmp_path / "ax-server")
+    return tmp_path / "ax-worker"
+
+
+def test_a_worker_whose_server_is_killed_while_it_starts_ends(start_server, beside):
+    beside.write_text(f'#!/bin/sh\nwhile kill -0 $PPID; do sleep 0.02; done\nexec {AX_WORKER} "$@"\n')
+    beside.chmod(0o755)
+    server = start_server("--dev")
+    worker_of(server)
+    server.kill()
+    wait_for(lambda: "ax-worker: the process that it is to end with is gone" in server.log.read_text())
+
+
+def test_a_worker_that_is_not_there_yet_is_started_later(start_server, beside):
     server = start_server("--dev", env={"PATH": "/nowhere"})
     wait_for(lambda: server.events("dev_worker_not_started"))
-    (tmp_path / "ax-worker").symlink_to(AX_WORKER)
+    beside.symlink_to(AX_WORKER)
     admin = server.client(json.loads((server.state / "dev.json").read_text())["token"])
     wait_for(lambda: admin.get("/api/v1/workers").ok()["items"])
     assert len(server.events("dev_worker_not_started")) == 1
