@@ -313,7 +313,7 @@ static void check_ends(struct sim *sim, const struct ax_run *ended)
 	const struct ax_upstream *edge;
 	EACH (edge, sim, &ax_upstream_row) {
 		const struct ax_task *task = edge->upstream_id == ended->task_id ? task_of(sim, edge->task_id) : NULL;
-		if (task == NULL || task->status == AX_TASK_CREATED)
+		if (task == NULL || task->status == AX_TASK_CREATED || task->status == AX_TASK_DELETING)
 			continue;
 		if (task->def.join_all)
 			check_all(sim, ended, task);

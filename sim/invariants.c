@@ -76,6 +76,33 @@ static void check_gid(struct sim *sim, const struct ax_run *run)
 		sim_fail(sim, "I10 a run %lld was made below an older one", (long long)run->gid);
 }
 
+static bool was_deleting(const struct sim *sim, int64_t task_id)
+{
+	for (int i = 0; i < sim->n_deleting; i++)
+		if (sim->deleting[i] == task_id)
+			return true;
+	return false;
+}
+
+/* A task that is being deleted stays so until it is gone (I9). */
+static void check_deleting(struct sim *sim)
+{
+	const struct ax_task *task;
+	int64_t deleting[SIM_DELETING];
+	int n = 0;
+	EACH (task, sim, &ax_task_row) {
+		bool now = task->status == AX_TASK_DELETING;
+		if (now && n < SIM_DELETING)
+			deleting[n++] = task->id;
+		if (!now && was_deleting(sim, task->id))
+			sim_fail(sim, "I9 task %lld was being deleted and came back", (long long)task->id);
+		if (task->ending && !now)
+			sim_fail(sim, "I9 task %lld loses its runs and is not being deleted", (long long)task->id);
+	}
+	memcpy(sim->deleting, deleting, sizeof(deleting));
+	sim->n_deleting = n;
+}
+
 /* Terminal states stay (I4), fences only grow (I3), gids only grow (I10). Rows whose revision did not change are as
  * they were. */
 static void check_runs(struct sim *sim)
@@ -103,6 +130,9 @@ static void check_runs(struct sim *sim)
 					(long long)seen->fence, (long long)run->fence);
 		} else {
 			check_gid(sim, run);
+			if (was_deleting(sim, run->task_id))
+				sim_fail(sim, "I9 run %lld was made although its task is being deleted",
+					(long long)run->gid);
 		}
 		bool due = run->status == AX_RUN_WAITING || run->status == AX_RUN_RUNNING;
 		if (due && (seen == NULL || seen->status == AX_RUN_PENDING) && run->parent == 0 &&
@@ -334,7 +364,7 @@ static void check_claims(struct sim *sim)
 		if (version == NULL || strcmp(version->def.executor_key, run->executor_key) != 0)
 			sim_fail(sim, "I11 run %lld was claimed for another executor than its version's",
 				(long long)run->gid);
-		if (task->ending)
+		if (task->status == AX_TASK_DELETING)
 			sim_fail(
 				sim, "I9 run %lld was claimed although its task is being deleted", (long long)run->gid);
 		if (run->cancel != AX_CANCEL_NONE)
@@ -644,6 +674,7 @@ void sim_check_step(struct sim *sim)
 	check_parents(sim);
 	sim_check_chains(sim);
 	check_runs(sim);
+	check_deleting(sim);
 	check_calendars(sim);
 	check_backfills(sim);
 }

@@ -253,7 +253,11 @@ static void act_on_task(struct sim *sim, const struct ax_task *task)
 	struct ax_run run;
 	bool existed;
 	struct ax_trigger trigger = { .task_id = task->id, .params = "", .key = "" };
-	bool pause = task->status == AX_TASK_ENABLED;
+	bool pause = task->status == AX_TASK_ENABLED, going = task->status == AX_TASK_DELETING;
+	if (going && sim_between(sim, 0, 3) == 0) {
+		(void)!ax_task_delete(ctx, task->id, true, "sim", NULL);
+		return;
+	}
 	if (sim_between(sim, 0, 7) == 0) {
 		start_backfill(sim, task->id);
 		return;
@@ -623,7 +627,9 @@ static void do_rest(struct sim *sim, void *arg)
 	}
 	for (size_t i = 0; (task = ax_mem_store_at(sim->mem, &ax_task_row, i)) != NULL; i++) {
 		int64_t id = task->id; /* the row is gone once it was replaced */
-		if (ax_task_set_status(&sim->at->ctx, id, AX_TASK_PAUSED, "sim", &changed, NULL, NULL) != AX_OK)
+		bool going = task->status == AX_TASK_DELETING;
+		if (!going &&
+			ax_task_set_status(&sim->at->ctx, id, AX_TASK_PAUSED, "sim", &changed, NULL, NULL) != AX_OK)
 			sim_fail(sim, "task %lld could not be paused in calm times", (long long)id);
 	}
 	sim_servers_retire(sim);

@@ -37,6 +37,7 @@ enum {
 	SIM_THREADS = 2,
 	SIM_SKEW_MS = 200,
 	SIM_WORKERS = 3,
+	SIM_DELETING = 64,
 	SIM_GROUPS = 2,
 	SIM_HELD_MAX = 24,
 	SIM_TASKS_MAX = 40,
@@ -224,6 +225,8 @@ struct sim {
 	int64_t pile;    /* a task with more runs than one transaction cancels; 0 = none */
 	int64_t *doomed; /* its runs that were left when a delete was answered */
 	int n_doomed;
+	int64_t deleting[SIM_DELETING]; /* tasks that were being deleted at the last commit */
+	int n_deleting;
 	struct sim_worker workers[SIM_WORKERS];
 
 	int64_t *events; /* that were checked, by id */

@@ -91,7 +91,7 @@ CREATE TABLE IF NOT EXISTS ax_task (
   KEY ax_task_calendar (calendar, id),
   KEY ax_task_behind (calendar, status, calendar_version, id),
   CHECK (task_type IN (1, 2, 3)),
-  CHECK (status IN (0, 1, 2)),
+  CHECK (status IN (0, 1, 2, 3)),
   CHECK (priority BETWEEN 1 AND 10)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 

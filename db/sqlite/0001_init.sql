@@ -6,7 +6,7 @@ CREATE TABLE ax_task (
   group_key TEXT NOT NULL,
   task_name TEXT NOT NULL,
   task_type INTEGER NOT NULL CHECK (task_type IN (1, 2, 3)),
-  status INTEGER NOT NULL CHECK (status IN (0, 1, 2)),
+  status INTEGER NOT NULL CHECK (status IN (0, 1, 2, 3)),
   cron_expr TEXT NOT NULL,
   dialect INTEGER NOT NULL,
   time_zone TEXT NOT NULL,

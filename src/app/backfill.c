@@ -7,6 +7,7 @@
 #include "app/fire.h"
 #include "app/make_up.h"
 #include "app/schedule_next.h"
+#include "app/task_check.h"
 #include "core/limits.h"
 
 enum { OPEN_MAX = 1000 }; /* backfills under way that one transaction looks at */
@@ -138,6 +139,8 @@ static enum ax_status open_task(
 	enum ax_status status = tx->ops->task_get(tx, pass->ask->task_id, true, ret, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_NOT_FOUND, "id", "there is no task %" PRId64, pass->ask->task_id);
+	if (status == AX_OK)
+		status = ax_task_refuse_if_deleting(ret, err);
 	if (status == AX_OK && ret->def.task_type != AX_TASK_SCHEDULED)
 		return ax_fail(err, AX_CONFLICT, "", "only scheduled tasks have fires of their own");
 	if (status == AX_OK)

@@ -34,7 +34,9 @@ struct begin {
 static enum ax_status open_task(struct ax_tx *tx, int64_t id, struct ax_task *ret, struct ax_err *err)
 {
 	enum ax_status status = tx->ops->task_get(tx, id, true, ret, err);
-	return status == AX_NOT_FOUND ? ax_fail(err, AX_NOT_FOUND, "id", "there is no task %" PRId64, id) : status;
+	if (status == AX_NOT_FOUND)
+		return ax_fail(err, AX_NOT_FOUND, "id", "there is no task %" PRId64, id);
+	return status == AX_OK ? ax_task_refuse_if_deleting(ret, err) : status;
 }
 
 static enum ax_status begin(struct ax_tx *tx, void *arg, struct ax_err *err)

@@ -228,7 +228,7 @@ enum ax_status ax_chain_judge(struct ax_ctx *ctx, struct ax_tx *tx, const struct
 	*ret = (struct ax_link){ .kind = AX_LINK_NONE };
 	enum ax_status status = tx->ops->task_get(tx, downstream_id, true, &ret->task, err);
 	if (status != AX_OK || ret->task.status == AX_TASK_CREATED || /* a draft takes no part yet */
-		!is_upstream(&ret->task, upstream->id))
+		ret->task.status == AX_TASK_DELETING || !is_upstream(&ret->task, upstream->id))
 		return status;
 	return ret->task.def.join_all ? judge_all(&j) : judge_any(&j);
 }

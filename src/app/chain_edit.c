@@ -81,6 +81,8 @@ static enum ax_status add_upstream(struct ax_tx *tx, int64_t task_id, int64_t up
 	enum ax_status status = tx->ops->task_get(tx, upstream_id, true, &upstream, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_INVALID, "upstreams", "there is no task %" PRId64, upstream_id);
+	if (status == AX_OK && upstream.status == AX_TASK_DELETING)
+		return ax_fail(err, AX_INVALID, "upstreams", "task %" PRId64 " is being deleted", upstream_id);
 	if (status == AX_OK)
 		status = tx->ops->downstreams_of(tx, upstream_id, &downstreams, err);
 	if (status == AX_OK && downstreams.n >= AX_DOWNSTREAMS_MAX)

@@ -58,7 +58,9 @@ static enum ax_status tell_task(
 {
 	*ret = (struct ax_event_task){ .event = s->event->id, .task_id = task->id };
 	if (task->status != AX_TASK_ENABLED) {
-		ret->fate = task->status == AX_TASK_PAUSED ? AX_EVENT_PAUSED : AX_EVENT_CREATED;
+		ret->fate = task->status == AX_TASK_PAUSED ? AX_EVENT_PAUSED
+			: task->status == AX_TASK_DELETING ? AX_EVENT_DELETING
+							   : AX_EVENT_CREATED;
 		return AX_OK;
 	}
 	if (!ax_condition_holds(task->def.event_condition, s->event->payload)) {

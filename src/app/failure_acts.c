@@ -6,6 +6,7 @@
 #include "app/birth.h"
 #include "app/failures.h"
 #include "app/runs.h"
+#include "app/task_check.h"
 #include "core/limits.h"
 
 struct pass {
@@ -103,6 +104,8 @@ static enum ax_status run_again(
 	enum ax_status status = tx->ops->run_get(tx, failure->gid, false, &old, err);
 	if (status == AX_OK)
 		status = tx->ops->task_get(tx, failure->task_id, true, &task, err);
+	if (status == AX_OK)
+		status = ax_task_refuse_if_deleting(&task, err);
 	if (status == AX_OK)
 		status = ax_run_repeat(again->ctx, tx, &old, &task,
 			ax_sprintf(again->ctx->arena, "retry-all:%" PRId64, failure->gid), ax_run_is_parent(&old), due,

@@ -91,7 +91,7 @@ enum ax_hold ax_hold_of(const struct ax_task *task, const struct ax_run *run, bo
 {
 	if (!room)
 		return AX_HOLD_OVERLAP;
-	if (task->ending || (task->status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL))
+	if (task->status == AX_TASK_DELETING || (task->status == AX_TASK_PAUSED && run->kind != AX_KIND_MANUAL))
 		return AX_HOLD_PAUSED;
 	return ax_run_is_parent(run) ? AX_HOLD_SPREAD : AX_HOLD_NONE;
 }

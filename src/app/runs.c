@@ -97,7 +97,7 @@ static enum ax_status open_task(struct ax_tx *tx, int64_t id, struct ax_task *re
 	enum ax_status status = tx->ops->task_get(tx, id, true, ret, err);
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_CONFLICT, "task_id", "the task of this run was deleted");
-	return status;
+	return status == AX_OK ? ax_task_refuse_if_deleting(ret, err) : status;
 }
 
 enum ax_status ax_run_repeat(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *old, const struct ax_task *task,

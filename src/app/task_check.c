@@ -203,3 +203,11 @@ enum ax_status ax_trigger_check(struct ax_ctx *ctx, int64_t run_at, const char *
 			strlen(params), AX_PARAM_MAX);
 	return AX_OK;
 }
+
+enum ax_status ax_task_refuse_if_deleting(const struct ax_task *task, struct ax_err *err)
+{
+	if (task->status != AX_TASK_DELETING)
+		return AX_OK;
+	return ax_fail(err, AX_CONFLICT, "id",
+		"task %" PRId64 " is being deleted: it takes no change and makes no runs any more", task->id);
+}

@@ -16,4 +16,7 @@ enum ax_status ax_line_check(const char *field, const char *text, size_t min, si
 /* What a delayed run may be asked for: run_at 0 = now. */
 enum ax_status ax_trigger_check(struct ax_ctx *ctx, int64_t run_at, const char *params, struct ax_err *err) AX_MUST_USE;
 
+/* AX_CONFLICT when the task is being deleted: it stays so until it is gone, takes no change and makes no runs. */
+enum ax_status ax_task_refuse_if_deleting(const struct ax_task *task, struct ax_err *err) AX_MUST_USE;
+
 #endif

@@ -190,6 +190,8 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 	struct edit *e = arg;
 	struct ax_task task;
 	enum ax_status status = open_task(e, tx, &task, err);
+	if (status == AX_OK)
+		status = ax_task_refuse_if_deleting(&task, err);
 	if (status != AX_OK)
 		return status;
 	if (task.version != e->old_version)
@@ -306,21 +308,13 @@ static enum ax_status set_hold(struct edit *e, struct ax_tx *tx, const struct ax
 	return status;
 }
 
-/* What a task that is being deleted does not take any more. */
-static enum ax_status refuse_if_ending(const struct ax_task *task, struct ax_err *err)
-{
-	return !task->ending
-		? AX_OK
-		: ax_fail(err, AX_CONFLICT, "id", "the task is being deleted: its runs are being cancelled");
-}
-
 static enum ax_status set_status(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct edit *e = arg;
 	struct ax_task task;
 	enum ax_status status = open_task(e, tx, &task, err);
-	if (status == AX_OK && e->status == AX_TASK_ENABLED)
-		status = refuse_if_ending(&task, err);
+	if (status == AX_OK)
+		status = ax_task_refuse_if_deleting(&task, err);
 	if (status != AX_OK)
 		return status;
 	*e->ret = task;
@@ -373,18 +367,20 @@ static enum ax_status refuse_if_unended(struct ax_tx *tx, int64_t id, struct ax_
 		all ? "" : "at least ", held.n + pending.n + live.n);
 }
 
-static enum ax_status pause_for_delete(struct edit *e, struct ax_tx *tx, struct ax_task *task, struct ax_err *err)
+/* There is no way back from here: the task is as good as gone, and only its runs are waited for. */
+static enum ax_status begin_delete(struct edit *e, struct ax_tx *tx, struct ax_task *task, struct ax_err *err)
 {
 	int64_t old_next = task->next_trigger_time;
-	if (task->status != AX_TASK_ENABLED)
+	bool enabled = task->status == AX_TASK_ENABLED;
+	if (task->status == AX_TASK_DELETING)
 		return AX_OK;
-	task->status = AX_TASK_PAUSED;
+	task->status = AX_TASK_DELETING;
 	task->update_time = e->now;
 	task->updated_by = e->actor;
 	enum ax_status status = reschedule(e, tx, task, ax_schedule_handled(task, e->now), err);
 	if (status == AX_OK)
 		status = tx->ops->task_update(tx, task, task->version, old_next, err);
-	return status == AX_OK ? ax_epoch_append(e->ctx, tx, task, err) : status;
+	return status == AX_OK && enabled ? ax_epoch_append(e->ctx, tx, task, err) : status;
 }
 
 /* The row is read again: the ends of runs are written there. */
@@ -397,7 +393,7 @@ static enum ax_status set_ending(struct ax_tx *tx, bool ending, struct ax_task *
 	return tx->ops->task_update(tx, task, task->version, task->next_trigger_time, err);
 }
 
-/* Too many for one transaction: from here on nothing of the task is given out, and ticks cancel the others. */
+/* Too many for one transaction: ticks cancel the others, and nothing of them is given out meanwhile. */
 static enum ax_status begin_ending(struct edit *e, struct ax_tx *tx, struct ax_task *task, struct ax_err *err)
 {
 	enum ax_status status = set_ending(tx, true, task, err);
@@ -421,7 +417,7 @@ static enum ax_status remove_task(struct ax_tx *tx, void *arg, struct ax_err *er
 	if (status == AX_OK)
 		status = ax_backfills_end(tx, task.id, e->now, err);
 	if (status == AX_OK)
-		status = pause_for_delete(e, tx, &task, err);
+		status = begin_delete(e, tx, &task, err);
 	if (status == AX_OK)
 		status = ax_cancel_of_task(e->ctx, tx, task.id, "task_deleted", e->now, &e->more, err);
 	if (status != AX_OK)
@@ -448,12 +444,12 @@ enum ax_status ax_task_delete(struct ax_ctx *ctx, int64_t id, bool force, const 
 		status = ax_store_run(ctx->store, ctx->arena, remove_task, &e, err);
 	if (status == AX_OK && e.more)
 		return ax_fail(err, AX_CONFLICT, "id",
-			"the task is paused and its runs are being cancelled, a part of them at a time; delete it "
-			"again when they have ended");
+			"the task is being deleted and its runs are being cancelled, a part of them at a time; delete "
+			"it again when they have ended");
 	if (status == AX_OK && e.stopping > 0)
 		return ax_fail(err, AX_CONFLICT, "id",
-			"the task is paused and its %d runs at workers were asked to stop; delete it again when they "
-			"have",
+			"the task is being deleted and its %d runs at workers were asked to stop; delete it again when "
+			"they have",
 			e.stopping);
 	return status;
 }
@@ -488,7 +484,7 @@ static enum ax_status trigger(struct ax_tx *tx, void *arg, struct ax_err *err)
 	if (status == AX_NOT_FOUND)
 		return ax_fail(err, AX_NOT_FOUND, "id", "there is no task %" PRId64, t->ask->task_id);
 	if (status == AX_OK)
-		status = refuse_if_ending(&task, err);
+		status = ax_task_refuse_if_deleting(&task, err);
 	if (status != AX_OK)
 		return status;
 	bool later = t->ask->run_at != 0;

@@ -15,12 +15,14 @@ enum ax_status ax_tasks_create(struct ax_ctx *ctx, const struct ax_task_def *def
 enum ax_status ax_task_update(struct ax_ctx *ctx, int64_t id, int64_t old_version, const struct ax_task_def *def,
 	const char *actor, struct ax_task *ret, struct ax_err *err) AX_MUST_USE;
 
-/* Pause, resume (enable). Runs already given out go on; ret_given lists them on a pause (may be NULL). */
+/* Pause, resume (enable); AX_CONFLICT while it is being deleted, as for every other change. Runs already given out go
+ * on; ret_given lists them on a pause (may be NULL). */
 enum ax_status ax_task_set_status(struct ax_ctx *ctx, int64_t id, enum ax_task_status status, const char *actor,
 	struct ax_task *ret, struct ax_runs *ret_given, struct ax_err *err) AX_MUST_USE;
 
-/* AX_CONFLICT while runs are live. With `force` they are asked to cancel, the task is paused, and the delete succeeds
- * once none is live (AX_CONFLICT until then: call again). Runs beyond a batch are cancelled by ticks (`ending`). */
+/* AX_CONFLICT while runs are live. With `force` they are asked to cancel, the task is DELETING from there on, whatever
+ * anybody asks, and the delete succeeds once none is live (AX_CONFLICT until then: call again). Runs beyond a batch are
+ * cancelled by ticks (`ending`). */
 enum ax_status ax_task_delete(
 	struct ax_ctx *ctx, int64_t id, bool force, const char *actor, struct ax_err *err) AX_MUST_USE;
 

@@ -51,6 +51,8 @@ static enum ax_sentence passed_over_for(enum ax_event_fate fate)
 		return AX_SAY_PASSED_OVER_PAUSED;
 	case AX_EVENT_CREATED:
 		return AX_SAY_PASSED_OVER_CREATED;
+	case AX_EVENT_DELETING:
+		return AX_SAY_PASSED_OVER_DELETING;
 	case AX_EVENT_KNOWN:
 		return AX_SAY_PASSED_OVER_KNOWN;
 	case AX_EVENT_RUN:

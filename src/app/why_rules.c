@@ -66,8 +66,10 @@ static bool overlap(struct ax_why_case *c)
 static bool task_paused(struct ax_why_case *c)
 {
 	if (c->run->hold == AX_HOLD_PAUSED) {
-		ax_why_say(c, 0, AX_WHY_FAIL, "task_paused", AX_SAY_TASK_PAUSED);
-		ax_why_with_time(c, "since", ax_why_disabled_since(c));
+		bool deleting = c->has_task && c->task.status == AX_TASK_DELETING;
+		ax_why_say(c, 0, AX_WHY_FAIL, "task_paused", deleting ? AX_SAY_TASK_DELETING : AX_SAY_TASK_PAUSED);
+		if (!deleting)
+			ax_why_with_time(c, "since", ax_why_disabled_since(c));
 		return false;
 	}
 	bool paused = c->has_task && c->task.status == AX_TASK_PAUSED;
@@ -186,6 +188,9 @@ static bool enabled(struct ax_why_case *c)
 		int64_t since = ax_why_disabled_since(c);
 		ax_why_say(c, since, AX_WHY_FAIL, "paused", AX_SAY_PAUSED);
 		ax_why_with_time(c, "since", since);
+	} else if (task->status == AX_TASK_DELETING) {
+		ax_why_say(c, task->update_time, AX_WHY_FAIL, "deleting", AX_SAY_DELETING);
+		ax_why_with_time(c, "since", task->update_time);
 	} else {
 		ax_why_say(c, 0, AX_WHY_OK, "enabled", AX_SAY_ENABLED);
 	}

@@ -6,7 +6,7 @@
 
 /* Looking at the whole: counts, and who changed what. */
 
-/* "paused 1, enabled 12": what there is none of is left out. */
+/* "enabled 12, paused 1": what there is none of is left out. */
 static const char *counts_of(struct ax_ctl *ctl, json_t *counts)
 {
 	const char *text = "", *word;

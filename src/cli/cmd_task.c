@@ -63,7 +63,7 @@ static const struct {
 
 static const struct ax_opt list_opts[] = {
 	{ "group", "group-key", "G", "only this group" },
-	{ "status", NULL, "S", "created, enabled, paused" },
+	{ "status", NULL, "S", "created, enabled, paused, deleting" },
 	{ "type", "task-type", "T", "scheduled, delay, event" },
 	{ "q", "search", "TEXT", "part of the name" },
 	{ "limit", NULL, "N", "at most so many, 0 for all (0)" },
@@ -404,7 +404,8 @@ static const struct ax_opt pause_opts[] = {
 };
 static const struct ax_opt delete_opts[] = {
 	{ "force", NULL, NULL,
-		"pause it and cancel its live runs; when workers hold some, delete again once they stopped" },
+		"cancel its live runs, from which there is no way back; when workers hold some, delete again once "
+		"they stopped" },
 	{ 0 },
 };
 

@@ -23,6 +23,7 @@ enum ax_event_fate {
 	AX_EVENT_PAUSED = 3,
 	AX_EVENT_CREATED = 4, /* it was never enabled */
 	AX_EVENT_KNOWN = 5,   /* it has a run of this event id already, from before the event's row was deleted */
+	AX_EVENT_DELETING = 6,
 };
 
 struct ax_event_task {

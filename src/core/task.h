@@ -18,7 +18,7 @@
 enum ax_task_type { AX_TASK_SCHEDULED = 1, AX_TASK_DELAY = 2, AX_TASK_EVENT = 3 };
 
 /* A task's own status; another thing than the states of its runs. */
-enum ax_task_status { AX_TASK_CREATED = 0, AX_TASK_ENABLED = 1, AX_TASK_PAUSED = 2 };
+enum ax_task_status { AX_TASK_CREATED = 0, AX_TASK_ENABLED = 1, AX_TASK_PAUSED = 2, AX_TASK_DELETING = 3 };
 
 enum ax_overlap { AX_OVERLAP_QUEUE = 0, AX_OVERLAP_SKIP = 1, AX_OVERLAP_REPLACE = 2, AX_OVERLAP_ALLOW = 3 };
 enum ax_backoff { AX_BACKOFF_EXPONENTIAL = 0, AX_BACKOFF_FIXED = 1, AX_BACKOFF_LIST = 2 };
@@ -82,7 +82,7 @@ struct ax_task {
 	/* From when its absence is counted: its newest success, or when it was enabled. */
 	int64_t absence_time;
 	const char *durations; /* how long runs took: core/duration.h */
-	bool ending;           /* it is to be deleted: ticks cancel what is left of its runs, some at a time */
+	bool ending;           /* being deleted: ticks cancel what is left of its runs, some at a time */
 };
 
 /* Why a run exists. (task_id, kind, fire_key, shard) is unique: one fire, one run. */

@@ -571,7 +571,7 @@ struct ax_tx_ops {
 	/* Of one group, folded or not, newest first. */
 	enum ax_status (*failures_of_group)(struct ax_tx *tx, const char *group_key, int64_t fingerprint,
 		int64_t before_gid, int limit, struct ax_failures *ret, struct ax_err *err);
-	/* Of one group those with rerun_gid 0 whose task is still there, by gid. */
+	/* Of one group those with rerun_gid 0 whose task is there, and is not being deleted, by gid. */
 	enum ax_status (*failures_to_rerun)(struct ax_tx *tx, const char *group_key, int64_t fingerprint, int limit,
 		struct ax_failures *ret, struct ax_err *err);
 	/* How many the first `limit` of them are. */

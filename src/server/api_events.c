@@ -9,7 +9,8 @@
 #include "server/render.h"
 #include "server/secrets.h"
 
-static const char *const fate_words[] = { NULL, "run", "condition", "task_paused", "task_created", "known" };
+static const char *const fate_words[] = { NULL, "run", "condition", "task_paused", "task_created", "known",
+	"task_deleting" };
 
 /* Members of an event inside an open object. */
 static void render_members(struct ax_json *json, const struct ax_event *event)

@@ -280,7 +280,7 @@ enum ax_status ax_get_overview(struct ax_call *c, struct ax_err *err)
 		online += strcmp(ax_worker_state(&workers.at[i], c->now), "online") == 0;
 	ax_json_obj(&c->json, NULL);
 	ax_json_obj(&c->json, "tasks");
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; ax_task_status_words[i] != NULL; i++)
 		ax_json_int(&c->json, ax_task_status_words[i], tasks[i]);
 	ax_json_obj_end(&c->json);
 	render_counts(&c->json, "runs", runs, false);

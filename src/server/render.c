@@ -14,7 +14,7 @@
 #include "server/server.h"
 
 const char *const ax_kind_words[] = { "schedule", "miss", "delay", "event", "manual", "chain", NULL };
-const char *const ax_task_status_words[] = { "created", "enabled", "paused", NULL };
+const char *const ax_task_status_words[] = { "created", "enabled", "paused", "deleting", NULL };
 
 const char *ax_kind_name(enum ax_run_kind kind)
 {

@@ -50,7 +50,7 @@ def test_a_task_with_very_many_runs(admin, worker, make_task):
     answer = admin.delete(path + "?force=true")
     answer.refused(409, "conflict", "id")
     assert answer.headers["retry-after"] == "1"
-    assert admin.get(path).ok()["status"] == "paused"
+    assert admin.get(path).ok()["status"] == "deleting"
     live = f"/api/v1/runs?task_id={task['id']}&live=true"
     wait_for(lambda: [run["gid"] for run in admin.get(live).ok()["items"]] == [given["gid"]], seconds=180, every=0.2)
     ended = time.time() * 1000

@@ -183,6 +183,31 @@ def test_pause_resume_delete(admin, unique):
     assert log[2]["reason"] == "holidays"
 
 
+def test_what_is_being_deleted_stays_so(admin, worker, make_task):
+    task = make_task(task_type="scheduled", cron_expr="@hourly")
+    path = f"/api/v1/tasks/{task['id']}"
+    admin.post(path + "/runs", {}).ok(201)
+    given = worker.poll_run()
+    admin.delete(path + "?force=true").refused(409, "conflict", "id")
+    assert admin.get(path).ok()["status"] == "deleting"
+    assert task["id"] in [row["id"] for row in admin.get("/api/v1/tasks?status=deleting").ok()["items"]]
+    assert admin.get("/api/v1/overview").ok()["tasks"]["deleting"] >= 1
+    assert admin.get(path + "/why").ok()["verdict"] == "deleting"
+    for method, at, body in [
+        ("POST", "/resume", {}), ("POST", "/pause", {}), ("PATCH", "", {"version": task["version"], "notes": "n"}),
+        ("POST", "/runs", {}), ("POST", "/runs/batch", {"runs": [{}]}),
+        ("POST", "/canary", {"percent": 10, "version": task["version"], "change": {"timeout_seconds": 7}}),
+        ("POST", "/backfills", {"from": 1, "to": 2}),
+    ]:
+        problem = admin.call(method, path + at, body).refused(409, "conflict")
+        assert "is being deleted" in problem["detail"]
+    worker.report(worker.item(given, "accepted"), worker.item(given, "result", outcome="cancelled", code=1))
+    admin.post(f"/api/v1/runs/{given['gid']}/rerun", {}).refused(409, "conflict", "id")
+    assert admin.get(path).ok()["status"] == "deleting"
+    admin.delete(path).ok(204)
+    admin.get(path).refused(404, "not_found")
+
+
 @pytest.mark.parametrize("id", ["0", "-1", "x", "01", "99999999999999999999", "1e3", "%31%00"])
 def test_wrong_ids(admin, id):
     assert admin.get(f"/api/v1/tasks/{id}").status in (404, 400)

@@ -409,17 +409,22 @@ TX_TEST(test_task_counts)
 {
 	int64_t n[32];
 	OK(task_counts, n);
-	assert_int_equal(n[AX_TASK_CREATED] + n[AX_TASK_ENABLED] + n[AX_TASK_PAUSED], 0);
-	for (int i = 0; i < 6; i++) {
-		struct ax_task task = plain_task("g", (const char *[]){ "1", "2", "3", "4", "5", "6" }[i]);
+	assert_int_equal(n[AX_TASK_CREATED] + n[AX_TASK_ENABLED] + n[AX_TASK_PAUSED] + n[AX_TASK_DELETING], 0);
+	for (int i = 0; i < 10; i++) {
+		struct ax_task task =
+			plain_task("g", (const char *[]){ "1", "2", "3", "4", "5", "6", "7", "8", "9", "10" }[i]);
 		int64_t id;
-		task.status = i == 0 ? AX_TASK_CREATED : i < 3 ? AX_TASK_ENABLED : AX_TASK_PAUSED;
+		task.status = i == 0 ? AX_TASK_CREATED
+			: i < 3      ? AX_TASK_ENABLED
+			: i < 6      ? AX_TASK_PAUSED
+				     : AX_TASK_DELETING;
 		OK(task_insert, &task, &id);
 	}
 	OK(task_counts, n);
 	assert_int_equal(n[AX_TASK_CREATED], 1);
 	assert_int_equal(n[AX_TASK_ENABLED], 2);
 	assert_int_equal(n[AX_TASK_PAUSED], 3);
+	assert_int_equal(n[AX_TASK_DELETING], 4);
 }
 
 TX_TEST(test_tasks_stuck)
@@ -1518,17 +1523,20 @@ TX_TEST(test_failures_are_folded_once)
 TX_TEST(test_failures_of_a_group)
 {
 	struct ax_failures list;
-	struct ax_task task = plain_task("g", "a");
+	struct ax_task task = plain_task("g", "a"), going = plain_task("g", "b");
 	int64_t n;
+	going.status = AX_TASK_DELETING;
 	OK(task_insert, &task, &task.id);
-	for (int64_t gid = 1; gid <= 6; gid++) {
+	OK(task_insert, &going, &going.id);
+	for (int64_t gid = 1; gid <= 7; gid++) {
 		struct ax_failure failure = plain_failure(gid, gid == 3 ? 8 : 7);
 		failure.group_key = gid == 4 ? "h" : "g";
-		failure.task_id = gid == 5 ? 99 : task.id; /* the task of 5 is gone */
+		/* the task of 5 is gone, that of 7 is being deleted */
+		failure.task_id = gid == 5 ? 99 : gid == 7 ? going.id : task.id;
 		OK(failure_insert, &failure);
 	}
 	OK(failures_of_group, "g", 7, 0, 10, &list);
-	ASSERT_GIDS(list, 6, 5, 2, 1);
+	ASSERT_GIDS(list, 7, 6, 5, 2, 1);
 	OK(failures_of_group, "g", 7, 5, 1, &list);
 	ASSERT_GIDS(list, 2);
 	OK(failures_of_group, "h", 8, 0, 10, &list);
@@ -1809,7 +1817,7 @@ static void test_counters_and_checks(void **state)
 	task.def.priority = 11;
 	expect_end(f, AX_BROKEN, insert_broken_task, &task);
 	task.def.priority = 10;
-	task.status = (enum ax_task_status)3;
+	task.status = (enum ax_task_status)4;
 	expect_end(f, AX_BROKEN, insert_broken_task, &task);
 	task.status = AX_TASK_CREATED;
 	task.def.task_type = (enum ax_task_type)0;

@@ -188,8 +188,10 @@ def test_delete(world, node):
     assert refused.value.status == 409 and node.run(run)["status"] == "RUNNING"
     world.axctl(node, "task", "delete", "doomed", code=6)
     said = world.axctl(node, "task", "delete", "doomed", "--force", code=6).err
-    assert "asked to stop" in said and node.reload(task)["status"] == "paused"
+    assert "asked to stop" in said and node.reload(task)["status"] == "deleting"
+    assert "being deleted" in world.axctl(node, "task", "resume", "doomed", code=6).err
     ended = node.wait_run(run, "CANCELLED")
+    assert node.reload(task)["status"] == "deleting", "until it is deleted again"
     world.axctl(node, "task", "delete", "doomed", "--force")
     wait_for(lambda: not world.task_processes(), 5, world.task_processes)
     with pytest.raises(ApiError) as gone:

@@ -18,7 +18,7 @@ export interface Page<T> {
 }
 
 export type TaskType = 'scheduled' | 'delay' | 'event'
-export type TaskStatus = 'created' | 'enabled' | 'paused'
+export type TaskStatus = 'created' | 'enabled' | 'paused' | 'deleting'
 export type Dialect = 'unix' | 'quartz' | 'spring'
 export type Overlap = 'queue' | 'skip' | 'replace' | 'allow'
 export type Misfire = 'fire_once' | 'fire_all' | 'skip'

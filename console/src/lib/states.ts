@@ -20,7 +20,7 @@ export const runStates: Record<RunState, { tone: Tone; live: boolean }> = {
 	MISSED: { tone: 'warn', live: false },
 }
 
-export const taskTones: Record<TaskStatus, Tone> = { created: 'mute', enabled: 'good', paused: 'warn' }
+export const taskTones: Record<TaskStatus, Tone> = { created: 'mute', enabled: 'good', paused: 'warn', deleting: 'bad' }
 
 export const workerTones: Record<Worker['state'], Tone> = {
 	online: 'good',

@@ -75,6 +75,7 @@ const zh: Record<string, string> = {
 	'overlap.fail': '等待同一任务的前一次运行结束',
 	overran: '超出预期用时，或未按时结束',
 	passed_over: '最近的事件没有生成运行',
+	deleting: '任务正在删除，不再生成运行',
 	paused: '任务已暂停',
 	progress: '节点报告的进度',
 	quota: '分组配额有余量',

@@ -221,7 +221,7 @@ enum ax_status ax_sql_tasks_listening(
 enum ax_status ax_sql_task_counts(struct ax_tx *tx, int64_t *ret_by_status, struct ax_err *err)
 {
 	memset(ret_by_status, 0, 32 * sizeof(*ret_by_status));
-	return ax_sql_numbers(tx, AX_SQL_TASK_COUNTS, NONE, ret_by_status, 3, err);
+	return ax_sql_numbers(tx, AX_SQL_TASK_COUNTS, NONE, ret_by_status, 4, err);
 }
 
 enum ax_status ax_sql_task_next_due(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)

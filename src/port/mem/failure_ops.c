@@ -80,9 +80,12 @@ static struct ax_mem_list_walk walk_to_rerun(
 	struct ax_failure probe = { .group_key = group_key, .fingerprint = fingerprint, .gid = INT64_MIN };
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_FAILURE, AX_MEM_FAILURE_TO_RERUN, &probe);
 	const struct ax_failure *failure;
-	while (walk.rows.n < limit && is_of_group(failure = ax_mem_next(&walk), group_key, fingerprint))
-		if (ax_mem_row(tx, AX_MEM_TASK, 0, &(struct ax_task){ .id = failure->task_id }) != NULL)
+	while (walk.rows.n < limit && is_of_group(failure = ax_mem_next(&walk), group_key, fingerprint)) {
+		const struct ax_task *task =
+			ax_mem_row(tx, AX_MEM_TASK, 0, &(struct ax_task){ .id = failure->task_id });
+		if (task != NULL && task->status != AX_TASK_DELETING)
 			ax_mem_keep(&walk, failure);
+	}
 	*ret_n = walk.rows.n;
 	return walk;
 }

@@ -8,7 +8,7 @@
 static enum ax_status check_task(struct ax_tx *tx, const struct ax_task *task, struct ax_err *err)
 {
 	const struct ax_task_def *def = &task->def;
-	if (def->task_type < AX_TASK_SCHEDULED || def->task_type > AX_TASK_EVENT || task->status > AX_TASK_PAUSED ||
+	if (def->task_type < AX_TASK_SCHEDULED || def->task_type > AX_TASK_EVENT || task->status > AX_TASK_DELETING ||
 		def->priority < 1 || def->priority > 10)
 		return ax_mem_broken(tx, "ax_task: task_type, status or priority is out of range", err);
 	return AX_OK;

@@ -63,7 +63,7 @@ static void test_a_delete_of_many_goes_on_by_itself(void **state)
 	assert_int_equal(end_task(w, id, AX_CONFLICT), AX_BATCH);
 	assert_int_equal(count_runs(w, id, AX_RUN_CANCELLED), AX_BATCH);
 	assert_true(task_row(w, id).ending);
-	assert_int_equal(task_row(w, id).status, AX_TASK_PAUSED);
+	assert_int_equal(task_row(w, id).status, AX_TASK_DELETING);
 	int64_t written = w->ctx.written;
 	int64_t next = go(w, 1);        /* two batches */
 	assert_int_equal(next, w->now); /* and at once again */
