@@ -147,7 +147,7 @@ void sim_thread_ports(struct sim_thread *t)
 	static const struct ax_notify_ops notify_ops = { task_changed, run_changed, run_changed, worker_changed,
 		group_ready };
 	static const struct ax_log_ops log_ops = { event };
-	t->store = (struct ax_store){ &store_ops, t->sim->sole };
+	t->store = (struct ax_store){ .ops = &store_ops, .sole = t->sim->sole };
 	t->clock.ops = &clock_ops;
 	t->notify.ops = &notify_ops;
 	t->log.ops = &log_ops;

@@ -18,6 +18,8 @@ enum { GIDS_PER_TRANSACTION = 1000000 }; /* 500 tasks hear one event, and each e
 
 enum ax_status ax_gids_ensure(struct ax_ctx *ctx, struct ax_err *err)
 {
+	if (ctx->store->joined) /* the whole has its gids; a mark that is raised here would be undone with it */
+		return AX_OK;
 	ctx->shards_left = AX_SHARDS_STEP;
 	return ax_seat_ensure_gids(ctx, GIDS_PER_TRANSACTION, err);
 }

@@ -6,8 +6,9 @@
 
 #include "app/ctx.h"
 
-/* Makes sure that enough gids and shards can be made in the next transaction. Call before it, in none. AX_UNAVAILABLE
- * when this server is not sure of its number (app/seat.h): then nothing is to be made. */
+/* Makes sure that enough gids and shards can be made in the next transaction. Called before it, in none: in a part of
+ * an open one it does nothing, for the whole has them. AX_UNAVAILABLE when this server is not sure of its number
+ * (app/seat.h): then nothing is to be made. */
 enum ax_status ax_gids_ensure(struct ax_ctx *ctx, struct ax_err *err);
 
 /* A run of the task with every column set, not yet stored: state and hold are the caller's. `key` "" = its own gid. */

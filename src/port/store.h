@@ -638,6 +638,8 @@ struct ax_store {
 	const struct ax_store_ops *ops;
 	/* Only this process has it open, and whoever had it before is gone: leases have nothing to keep apart. */
 	bool sole;
+	/* Its transactions are parts of one that is open already, and may be undone with it. */
+	bool joined;
 };
 
 static inline enum ax_status ax_store_run(

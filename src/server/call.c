@@ -206,7 +206,7 @@ static enum ax_status serve_joined(struct ax_call *c, struct ax_err *err)
 	static const struct ax_store_ops ops = { run_joined };
 	if (c->ctx == NULL)
 		return c->step(c, err);
-	struct joined_store joined = { { .ops = &ops, .sole = c->ctx->store->sole }, c->tx };
+	struct joined_store joined = { { .ops = &ops, .sole = c->ctx->store->sole, .joined = true }, c->tx };
 	struct ax_store *own = c->ctx->store;
 	c->ctx->store = &joined.port;
 	enum ax_status status = c->step(c, err);

@@ -121,8 +121,9 @@ void ax_collector_init(struct ax_collector *collector, struct ax_store *store)
 	static const struct ax_notify_ops notify_ops = { task_changed, run_made, run_changed, worker_changed,
 		group_ready };
 	static const struct ax_store_ops store_ops = { run_heard };
-	*collector =
-		(struct ax_collector){ .port = { &notify_ops }, .store = { &store_ops, store->sole }, .below = store };
+	*collector = (struct ax_collector){
+		.port = { &notify_ops }, .store = { .ops = &store_ops, .sole = store->sole }, .below = store
+	};
 }
 
 void ax_collector_dues(void *user, const struct ax_queue_entry *entries, int n)

@@ -3,6 +3,7 @@
 #include "app/birth.h"
 #include "app/chore.h"
 #include "app/seat.h"
+#include "app/tasks.h"
 #include "app/tick.h"
 #include "core/limits.h"
 #include "world.h"
@@ -97,6 +98,79 @@ static void test_the_mark_only_rises(void **state)
 	assert_true(row_of(w, 0).gid_high_ms >= high);
 	assert_int_equal(ax_seat_renew(&w->ctx, NULL), AX_OK);
 	assert_true(row_of(w, 0).gid_high_ms >= high);
+}
+
+enum { GIDS_OF_A_CALL = 1000000 };
+
+/* As a call of the API runs services: parts of its one transaction, which has its gids from before. */
+struct joined {
+	struct ax_store port;
+	struct ax_tx *tx;
+	struct world *w;
+	int64_t task;
+	enum ax_status end;
+};
+
+static enum ax_status run_joined(
+	struct ax_store *store, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
+{
+	(void)arena;
+	return fn(((struct joined *)store)->tx, arg, err);
+}
+
+static enum ax_status trigger_thrice(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct joined *joined = arg;
+	struct world *w = joined->w;
+	struct ax_store *own = w->ctx.store;
+	struct ax_trigger ask = { .task_id = joined->task, .params = "", .key = "" };
+	struct ax_run run;
+	bool existed;
+	enum ax_status status = AX_OK;
+	joined->tx = tx;
+	w->ctx.store = &joined->port;
+	for (int i = 0; status == AX_OK && i < 3; i++) {
+		w->now++;
+		status = ax_task_trigger(&w->ctx, &ask, &run, &existed, err);
+	}
+	w->ctx.store = own;
+	return status == AX_OK ? joined->end : status;
+}
+
+static void in_a_thousand_shards(struct ax_task_def *def)
+{
+	def->shard_count = AX_SHARDS_MAX;
+	def->overlap = AX_OVERLAP_ALLOW;
+	def->overlap_max = 10;
+}
+
+/* Each of them asks for gids again, when they only just suffice. */
+static enum ax_status call_joined(struct world *w, int64_t task, enum ax_status end)
+{
+	static const struct ax_store_ops ops = { run_joined };
+	struct joined joined = { { .ops = &ops, .joined = true }, NULL, w, task, end };
+	do {
+		w->now++;
+		assert_int_equal(ax_gids_ensure(&w->ctx, NULL), AX_OK);
+	} while (ax_gid_need(&w->ctx.gids, w->now + 1, GIDS_OF_A_CALL) == 0);
+	return ax_store_run(w->ctx.store, &w->arena, trigger_thrice, &joined, NULL);
+}
+
+static void test_a_call_that_is_undone_raises_no_mark(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "@hourly", in_a_thousand_shards);
+	assert_int_equal(call_joined(w, id, AX_CONFLICT), AX_CONFLICT);
+	assert_true(w->ctx.gids.high_ms <= row_of(w, 0).gid_high_ms);
+}
+
+static void test_a_call_makes_no_more_shards_than_one_transaction(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "@hourly", in_a_thousand_shards);
+	assert_int_equal(call_joined(w, id, AX_OK), AX_OK);
+	assert_int_equal(count_runs(w, id, AX_RUN_RUNNING), AX_SHARDS_STEP / AX_SHARDS_MAX);
+	assert_int_equal(count_runs(w, id, AX_RUN_WAITING), AX_SHARDS_STEP + 1); /* a look goes on with the third */
 }
 
 static enum ax_status no_transactions(
@@ -238,6 +312,8 @@ int main(void)
 		T(test_a_start_takes_a_free_number),
 		T(test_gids_begin_above_the_mark),
 		T(test_the_mark_only_rises),
+		T(test_a_call_that_is_undone_raises_no_mark),
+		T(test_a_call_makes_no_more_shards_than_one_transaction),
 		T(test_a_stale_server_starts_nothing),
 		T(test_who_was_away_goes_on_under_another_number),
 		T(test_one_process_alone_has_its_number_again_at_once),
