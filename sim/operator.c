@@ -245,6 +245,15 @@ static void try_canary(struct sim *sim, const struct ax_task *task)
 			sim, "task %lld has a canary of %lld %%", (long long)canary.task_id, (long long)canary.percent);
 }
 
+static bool is_at_work(struct sim *sim, int64_t task_id)
+{
+	const struct ax_run *run;
+	for (size_t i = 0; (run = ax_mem_store_at(sim->mem, &ax_run_row, i)) != NULL; i++)
+		if (run->task_id == task_id && ax_run_is_given_out(run->status))
+			return true;
+	return false;
+}
+
 static void act_on_task(struct sim *sim, const struct ax_task *task)
 {
 	struct ax_ctx *ctx = &sim->at->ctx;
@@ -254,7 +263,7 @@ static void act_on_task(struct sim *sim, const struct ax_task *task)
 	bool existed;
 	struct ax_trigger trigger = { .task_id = task->id, .params = "", .key = "" };
 	bool pause = task->status == AX_TASK_ENABLED, going = task->status == AX_TASK_DELETING;
-	if (going && sim_between(sim, 0, 3) == 0) {
+	if ((going || is_at_work(sim, task->id)) && sim_between(sim, 0, 3) == 0) {
 		(void)!ax_task_delete(ctx, task->id, true, "sim", NULL);
 		return;
 	}
