@@ -74,16 +74,29 @@ enum ax_status ax_cancel_of_task(struct ax_ctx *ctx, struct ax_tx *tx, int64_t t
 	return status;
 }
 
+/* Of the task's own; one that a person made up is asked for. */
+static bool is_of_a_fire(const struct ax_run *run)
+{
+	return run->kind == AX_KIND_SCHEDULE && !run->made_up;
+}
+
 enum ax_status ax_pass_over_held(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err)
 {
 	static const struct ax_change pass_over = { .event = AX_EV_PASS_OVER, .reason = "overlap" };
 	struct ax_runs held;
+	int fires = 0;
 	enum ax_status status = tx->ops->runs_held(tx, task->id, INT32_MAX, &held, err);
-	for (int i = 0; status == AX_OK && i < held.n; i++) {
+	for (int i = 0; status == AX_OK && i < held.n; i++)
+		if (is_of_a_fire(&held.at[i]))
+			held.at[fires++] = held.at[i];
+	if (status == AX_OK && fires > AX_SWEEP_WRITES)
+		return ax_fail(err, AX_CONFLICT, "overlap",
+			"%d fires wait for the overlap rule and skip would pass over all of them; %d can be at once: "
+			"let some end, or cancel them",
+			fires, AX_SWEEP_WRITES);
+	for (int i = 0; status == AX_OK && i < fires; i++) {
 		struct ax_run *run = &held.at[i];
-		if (run->kind != AX_KIND_SCHEDULE || run->made_up)
-			continue;
 		run->result_msg = "the overlap rule became skip while it waited for another run of its task";
 		status = ax_change_run(ctx, tx, run, &pass_over, now, err);
 	}

@@ -56,7 +56,8 @@ enum ax_status ax_run_end_at_birth(struct ax_ctx *ctx, struct ax_tx *tx, const s
 enum ax_status ax_change_follow(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task,
 	const struct ax_run *ended, int64_t now, struct ax_err *err);
 
-/* The task's upstreams were changed: joins that waited for others may be due now, or wait in vain. */
+/* The task's upstreams were changed: joins that waited for others may be due now, or wait in vain.
+ * AX_CONFLICT when they are more than AX_SWEEP_WRITES. */
 enum ax_status ax_change_joins(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err);
 
@@ -71,7 +72,8 @@ enum ax_status ax_cancel_of_task(struct ax_ctx *ctx, struct ax_tx *tx, int64_t t
 	bool *ret_more, struct ax_err *err);
 
 /* Passes over the fires of the task that its overlap rule holds: the rule has become `skip`. What a person asked for
- * (by hand, delayed, made up) waits on, as it does under `skip`. */
+ * (by hand, delayed, made up) waits on, as it does under `skip`. AX_CONFLICT when they are more than AX_SWEEP_WRITES.
+ */
 enum ax_status ax_pass_over_held(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err);
 

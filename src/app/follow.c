@@ -8,6 +8,7 @@
 #include "app/chain.h"
 #include "app/change.h"
 #include "app/claim.h"
+#include "core/limits.h"
 
 static const char *still_live(struct ax_ctx *ctx, const struct ax_run *run)
 {
@@ -115,10 +116,16 @@ enum ax_status ax_change_joins(
 {
 	struct ax_runs pending;
 	struct ax_link link;
+	int joins = 0;
 	enum ax_status status = tx->ops->runs_pending(tx, task->id, INT32_MAX, &pending, err);
 	for (int i = 0; status == AX_OK && i < pending.n; i++) {
 		if (!ax_run_is_joining(&pending.at[i]))
 			continue;
+		if (joins++ == AX_SWEEP_WRITES)
+			return ax_fail(err, AX_CONFLICT, "upstreams",
+				"more than %d joins of this task wait for their upstreams, and the change would judge "
+				"all of them: let some end, or cancel them",
+				AX_SWEEP_WRITES);
 		status = ax_chain_judge_again(tx, task, &pending.at[i], &link, err);
 		if (status == AX_OK)
 			status = take_link(ctx, tx, &link, now, err);

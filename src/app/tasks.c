@@ -239,7 +239,7 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 		status = ax_change_joins(e->ctx, tx, &task, e->now, err);
 	if (status == AX_OK) /* the overlap rule may be wider now */
 		status = ax_release_held(e->ctx, tx, &task, e->now, err);
-	if (status == AX_OK && task.def.overlap == AX_OVERLAP_SKIP)
+	if (status == AX_OK && task.def.overlap == AX_OVERLAP_SKIP && old.overlap != AX_OVERLAP_SKIP)
 		status = ax_pass_over_held(e->ctx, tx, &task, e->now, err);
 	if (status == AX_OK) /* with the copy of its last run */
 		status = tx->ops->task_get(tx, task.id, true, &task, err);

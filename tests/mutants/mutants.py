@@ -124,7 +124,7 @@ MUTANTS = [
     mutant("overlap-ignored", "no run beside another that the overlap rule forbids",
            (OVERLAP, "\t\t*ret = live < most_live(task);\n", "\t\t*ret = true;\n")),
     mutant("skip-leaves-waiting", "an edit to overlap skip passes over the fires that wait",
-           (TASKS, "if (status == AX_OK && task.def.overlap == AX_OVERLAP_SKIP)", "if (false)")),
+           (TASKS, "if (status == AX_OK && task.def.overlap == AX_OVERLAP_SKIP && old.overlap != AX_OVERLAP_SKIP)", "if (false)")),
     mutant("cancelled-is-tried-again", "what was asked to stop is not tried again",
            (CHANGE, "\tif (run->cancel != AX_CANCEL_NONE) { /* whatever", "\tif (false) { /* whatever")),
     # ---- failures

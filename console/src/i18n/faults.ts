@@ -121,6 +121,10 @@ export const zhFaults: Record<string, string> = {
 	'its late fires are being made up; ask again in a moment': '正在补做其迟到的触发；请稍后再试',
 	'the task is being deleted and its {} runs at workers were asked to stop; delete it again when they have': '任务正在删除，并已请求停止节点上的 {1} 次运行；它们停止后请再次删除',
 	'only a task of type delay runs later; leave run_at and delay_ms out': '只有延时任务能稍后运行；请去掉 run_at 和 delay_ms',
+	'more than {} joins of this task wait for their upstreams, and the change would judge all of them: let some end, or cancel them':
+		'该任务有超过 {1} 次汇合运行在等待上游，此更改须逐一重新判断；请等其中一些结束，或取消它们',
+	'{} fires wait for the overlap rule and skip would pass over all of them; {} can be at once: let some end, or cancel them':
+		'有 {1} 次触发因重叠规则而等待，改为 skip 会全部跳过；一次至多 {2} 次：请等其中一些结束，或取消它们',
 	'tasks must hold at least one task': 'tasks 须至少有一个任务',
 	'runs must hold at least one run': 'runs 须至少有一次运行',
 	'a key has 1 to 128 bytes; leave it out for none': '键须为 1 至 128 字节；不需要则去掉',

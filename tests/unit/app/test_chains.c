@@ -570,6 +570,18 @@ static void an_edit_looks_at_waiting_joins_anew(void **state)
 	assert_int_equal(runs_of(w, e), 1);
 }
 
+static void an_edit_does_not_judge_thousands_of_joins(void **state)
+{
+	struct world *w = *state;
+	int64_t a = make(w, "a", "", false), b = make(w, "b", "", false), c = make(w, "c", ids(w, a, b), true);
+	for (int i = 0; i <= AX_SWEEP_WRITES; i++)
+		end(w, start(w, a), AX_OUTCOME_SUCCESS);
+	assert_int_equal(count_runs(w, c, AX_RUN_PENDING), AX_SWEEP_WRITES + 1);
+	assert_int_equal(change(w, c, ids(w, a, 0), true, NULL), AX_CONFLICT);
+	assert_int_equal(count_runs(w, c, AX_RUN_PENDING), AX_SWEEP_WRITES + 1);
+	assert_int_equal(task_row(w, c).version, 1);
+}
+
 static void the_overlap_rule_holds_for_joins(void **state)
 {
 	struct world *w = *state;
@@ -836,6 +848,7 @@ int main(void)
 		TEST(fires_of_one_instant_are_one_batch),
 		TEST(a_join_may_be_cancelled_paused_and_deleted),
 		TEST(an_edit_looks_at_waiting_joins_anew),
+		TEST(an_edit_does_not_judge_thousands_of_joins),
 		TEST(the_overlap_rule_holds_for_joins),
 		TEST(retention_forgets_what_a_join_knew),
 		TEST(an_end_and_its_chain_are_one_b181),

@@ -288,6 +288,25 @@ static void test_a_pause_does_not_make_up_thousands(void **state)
 	assert_int_equal(count_runs(w, id, AX_RUN_WAITING), 3000);
 }
 
+/* What an edit would end in its transaction is bounded, and then it changes nothing. */
+static void test_an_edit_to_skip_does_not_end_thousands(void **state)
+{
+	struct world *w = *state;
+	struct ax_task changed;
+	struct ax_err err;
+	int64_t id = make_task(w, "@every 1s", each_late_fire);
+	go_quiet(w, 3000 * 1000);
+	for (int i = 0; i < 40; i++)
+		go(w, 1);
+	struct ax_task task = task_row(w, id);
+	struct ax_task_def def = task.def;
+	def.overlap = AX_OVERLAP_SKIP;
+	assert_int_equal(ax_task_update(&w->ctx, id, task.version, &def, "test", &changed, &err), AX_CONFLICT);
+	assert_string_equal(err.field, "overlap");
+	assert_int_equal(task_row(w, id).version, task.version);
+	assert_int_equal(count_held(w, id, AX_HOLD_OVERLAP), 2999);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_up, world_down)
@@ -302,6 +321,7 @@ int main(void)
 		TEST(test_a_worker_with_many_runs_restarts),
 		TEST(test_a_worker_with_many_runs_leaves),
 		TEST(test_a_pause_does_not_make_up_thousands),
+		TEST(test_an_edit_to_skip_does_not_end_thousands),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
