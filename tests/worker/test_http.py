@@ -357,12 +357,13 @@ def test_fifty_functions_at_once_and_no_more(server, start_worker):
     assert 1.0 <= time.monotonic() - started < 6
 
 
-def test_results_that_wait_are_told_together(server, start_worker):
-    worker = start_worker(server, "--plugin", PLUGIN, "--groups", "default:200")
+def test_results_that_wait_are_told_together(server, start_worker, target):
+    worker = start_worker(server, "--groups", "default:200")
     with server.lock:
-        gids = {server.give(executor="example.count", param={"n": 5}) for _ in range(200)}
+        gids = {server.give(executor="http", param={"url": target.url + "/hang"}) for _ in range(200)}
     server.wait(lambda: {i["gid"] for i in server.heard if i["type"] == "started"} == gids)
-    with server.lock:  # no report is taken meanwhile
+    with server.lock:  # no report is taken meanwhile, and no more than one is under way
+        target.hold.set()
         wait_for(lambda: worker.journal.read_text().count('"event":"end"') == 200)
     for gid in gids:
         assert server.result(gid)["outcome"] == "success"
