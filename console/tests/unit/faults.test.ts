@@ -11,7 +11,7 @@ import { problemText } from '@/lib/problems'
 /** What makes a fault, and which of its arguments is the sentence. */
 const makers: Record<string, number> = { ax_fail: 3, ax_read_fail: 2, ax_front_fail: 3, ax_front_problem: 4, bad: 2, bad_url: 1, FAIL: 1, REFUSE: 1 }
 /** Sources of src/server that speak to whoever starts it, or to workers, and not to people at the console. */
-const elsewhere = /^(config|seal|wire|dev|scheduler|worker_json|api_worker|polls|main|pulse)\.c$/
+const elsewhere = /^(config|seal|wire|dev|scheduler|worker_json|api_worker|polls|main|pulse|alarm)\.c$/
 
 function sourcesOf(folder: string): string[] {
 	return readdirSync(folder).filter((name) => name.endsWith('.c') && !(folder.endsWith('server') && elsewhere.test(name))).map((name) => `${folder}/${name}`)
