@@ -390,17 +390,26 @@ static void walk(struct account *a)
 
 /* ---- @after ---- */
 
-/* Its fires follow from its own runs, so a row makes its own demand; what can be judged is the distance between them.
- */
+/* Does a later rule hold at this instant, too? It does when the clock was set back before it was made. */
+static bool later_part_holds(const struct account *a, const struct part *part, int64_t ms)
+{
+	for (const struct part *later = part + 1; later < a->parts + a->n_parts; later++)
+		if (later->after_ms < ms && ms <= later->until_ms)
+			return true;
+	return false;
+}
+
+/* Its fires follow from its own runs, so a row makes its own demand, once; what can be judged is the distance between
+ * those that are of this rule without doubt. */
 static void judge_after_run(struct account *a, const struct part *part)
 {
 	const struct ax_check_run *before = NULL;
 	for (size_t i = 0; i < a->n_points; i++) {
 		struct point *point = &a->points[i];
-		if (point->ms <= part->after_ms || point->ms > part->until_ms || point->run->made_up)
+		if (point->ms <= part->after_ms || point->ms > part->until_ms || point->demanded || point->run->made_up)
 			continue;
 		point->demanded = true;
-		bool too_early = before &&
+		bool too_early = before && !later_part_holds(a, part, point->ms) &&
 			(before->end_time == 0 ||
 				point->run->trigger_time < before->end_time + part->rule.schedule.span_ms);
 		enum outcome outcome = outcome_of_point(point->run);
@@ -416,7 +425,7 @@ static void judge_after_run(struct account *a, const struct part *part)
 		const struct ax_check_run *run = &a->task->runs[i];
 		int64_t ms;
 		if (run->kind == AX_CHECK_KIND_MISS && key_ms(run->fire_key, &ms) && in_window(a->audit, ms) &&
-			part->after_ms < ms && ms <= part->until_ms)
+			part->after_ms < ms && ms <= part->until_ms && !later_part_holds(a, part, ms))
 			count_fire(a, ms, MISS);
 	}
 }

@@ -513,6 +513,25 @@ static void test_a_clock_set_back_after_times_without_fires(void **state)
 	assert_int_equal(judge(&h).unexplained, 0);
 }
 
+/* The clock was at 9 and is set back: what later rules made is not too early for the first one, and counts once. */
+static void test_after_and_a_clock_set_back(void **state)
+{
+	(void)state;
+	struct history h = { .next_trigger_time = -1 };
+	epoch(&h, start - minute, "@after 30s", true);
+	run(&h, 1)->end_time = fire(8);
+	epoch(&h, fire(9), "@after 30s", false);
+	epoch(&h, fire(3), "* * * * *", true);
+	runs(&h, 4, 5);
+	epoch(&h, fire(5) + 1, "@after 30s", true);
+	run(&h, 6)->end_time = fire(7);
+	run(&h, 8);
+	struct ax_check_counts c = judge(&h);
+	assert_int_equal(c.runs, 5);
+	assert_int_equal(c.expected, 5);
+	assert_true(ax_check_is_clean(&c));
+}
+
 static void test_after_within_its_validity(void **state)
 {
 	(void)state;
@@ -603,6 +622,7 @@ int main(void)
 		cmocka_unit_test(test_a_calendar_decides_which_fires_are_demanded),
 		cmocka_unit_test(test_validity_and_jitter),
 		cmocka_unit_test(test_a_clock_set_back_after_times_without_fires),
+		cmocka_unit_test(test_after_and_a_clock_set_back),
 		cmocka_unit_test(test_after_within_its_validity),
 		cmocka_unit_test(test_json_names_the_fires),
 		cmocka_unit_test(test_first_fire),
