@@ -122,7 +122,7 @@ def beside(tmp_path, monkeypatch):
 
 
 def test_a_worker_whose_server_is_killed_while_it_starts_ends(start_server, beside):
-    beside.write_text(f'#!/bin/sh\nwhile kill -0 $PPID; do sleep 0.02; done\nexec {AX_WORKER} "$@"\n')
+    beside.write_text(f'#!/bin/sh\nwhile kill -0 "${{1#--dev=}}"; do sleep 0.02; done\nexec {AX_WORKER} "$@"\n')
     beside.chmod(0o755)
     server = start_server("--dev")
     worker_of(server)
