@@ -163,8 +163,7 @@ static const struct ax_opt cancel_opts[] = {
 
 static int cancel(struct ax_ctl *ctl)
 {
-	const char *reason = ax_args_get(&ctl->args, "reason");
-	return call_one(ctl, "POST", "/cancel", reason != NULL ? json_pack("{s:s}", "reason", reason) : json_object());
+	return call_one(ctl, "POST", "/cancel", ax_ctl_reason(ctl));
 }
 
 const struct ax_verb ax_backfill_verbs[] = {

@@ -107,20 +107,14 @@ static int set(struct ax_ctl *ctl)
 	return code;
 }
 
-static json_t *reason_of(struct ax_ctl *ctl)
-{
-	const char *reason = ax_args_get(&ctl->args, "reason");
-	return reason != NULL ? json_pack("{s:s}", "reason", reason) : json_object();
-}
-
 static int promote(struct ax_ctl *ctl)
 {
-	return with_task(ctl, "POST", "/promote", reason_of(ctl));
+	return with_task(ctl, "POST", "/promote", ax_ctl_reason(ctl));
 }
 
 static int roll_back(struct ax_ctl *ctl)
 {
-	return with_task(ctl, "POST", "/rollback", reason_of(ctl));
+	return with_task(ctl, "POST", "/rollback", ax_ctl_reason(ctl));
 }
 
 const struct ax_verb ax_canary_verbs[] = {

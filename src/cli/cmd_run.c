@@ -230,12 +230,14 @@ static const struct ax_opt cancel_opts[] = {
 	{ 0 },
 };
 static const struct ax_opt retry_opts[] = {
+	{ "reason", NULL, "TEXT", "why; kept in the log of changes" },
 	{ "wait", NULL, NULL, "wait for its end, as long as it takes; exit 1 unless it succeeds" },
 	AX_CTL_WAIT_SECONDS,
 	{ 0 },
 };
 static const struct ax_opt rerun_opts[] = {
 	{ "failed-only", NULL, NULL, "of a run with shards only those that did not succeed" },
+	{ "reason", NULL, "TEXT", "why; kept in the log of changes" },
 	{ "wait", NULL, NULL, "wait for its end, as long as it takes; exit 1 unless it succeeds" },
 	AX_CTL_WAIT_SECONDS,
 	{ 0 },
@@ -295,20 +297,21 @@ static int act_and_report(struct ax_ctl *ctl, const char *word, json_t *body)
 
 static int cancel(struct ax_ctl *ctl)
 {
-	const char *reason = ax_args_get(&ctl->args, "reason");
-	int code = act_and_report(ctl, "cancel", reason != NULL ? json_pack("{s:s}", "reason", reason) : json_object());
+	int code = act_and_report(ctl, "cancel", ax_ctl_reason(ctl));
 	return code == AX_EXIT_NO ? AX_EXIT_OK : code; /* that it ended otherwise than in success was the wish */
 }
 
 static int retry(struct ax_ctl *ctl)
 {
-	return act_and_report(ctl, "retry", json_object());
+	return act_and_report(ctl, "retry", ax_ctl_reason(ctl));
 }
 
 static int rerun(struct ax_ctl *ctl)
 {
-	bool failed_only = ax_args_has(&ctl->args, "failed-only");
-	return act_and_report(ctl, "rerun", failed_only ? json_pack("{s:b}", "failed_only", 1) : json_object());
+	json_t *body = ax_ctl_reason(ctl);
+	if (ax_args_has(&ctl->args, "failed-only"))
+		json_object_set_new(body, "failed_only", json_true());
+	return act_and_report(ctl, "rerun", body);
 }
 
 static int resolve(struct ax_ctl *ctl)

@@ -65,6 +65,7 @@ static const struct ax_opt list_opts[] = {
 	{ "group", "group-key", "G", "only this group" },
 	{ "status", NULL, "S", "created, enabled, paused, deleting" },
 	{ "type", "task-type", "T", "scheduled, delay, event" },
+	{ "calendar", NULL, "NAME", "only those that follow this calendar" },
 	{ "q", "search", "TEXT", "part of the name" },
 	{ "limit", NULL, "N", "at most so many, 0 for all (0)" },
 	{ 0 },
@@ -103,6 +104,7 @@ static int list(struct ax_ctl *ctl)
 	ax_value_query(&path, "group_key", ax_args_get(&ctl->args, "group"));
 	ax_value_query(&path, "status", ax_args_get(&ctl->args, "status"));
 	ax_value_query(&path, "task_type", ax_args_get(&ctl->args, "type"));
+	ax_value_query(&path, "calendar", ax_args_get(&ctl->args, "calendar"));
 	ax_value_query(&path, "q", ax_args_get(&ctl->args, "q"));
 	code = ax_report_list(ctl, path.data, limit, columns);
 	ax_buf_done(&path);
@@ -398,7 +400,7 @@ out:
 
 /* ---- pause, resume, delete ---- */
 
-static const struct ax_opt pause_opts[] = {
+static const struct ax_opt reason_opts[] = {
 	{ "reason", NULL, "TEXT", "why; kept in the log of changes" },
 	{ 0 },
 };
@@ -423,10 +425,8 @@ static int act(struct ax_ctl *ctl, const char *method, const char *tail, json_t 
 
 static int pause_task(struct ax_ctl *ctl)
 {
-	const char *reason = ax_args_get(&ctl->args, "reason");
 	json_t *task = NULL, *answer = NULL;
-	int code = act(ctl, "POST", "/pause", reason != NULL ? json_pack("{s:s}", "reason", reason) : json_object(),
-		&task, &answer);
+	int code = act(ctl, "POST", "/pause", ax_ctl_reason(ctl), &task, &answer);
 	if (code == AX_EXIT_OK && ctl->json) {
 		ax_print_json(stdout, answer);
 	} else if (code == AX_EXIT_OK) {
@@ -444,7 +444,7 @@ static int pause_task(struct ax_ctl *ctl)
 static int resume(struct ax_ctl *ctl)
 {
 	json_t *task = NULL, *answer = NULL;
-	int code = act(ctl, "POST", "/resume", json_object(), &task, &answer);
+	int code = act(ctl, "POST", "/resume", ax_ctl_reason(ctl), &task, &answer);
 	if (code == AX_EXIT_OK)
 		code = report_task(ctl, "resumed", answer);
 	json_decref(answer);
@@ -710,8 +710,8 @@ const struct ax_verb ax_task_verbs[] = {
 	{ "create", "[[GROUP/]NAME] [-- PROGRAM ARG…]", 0, 1, "make a task, or several from a file", create_opts,
 		create, false },
 	{ "update", "TASK [-- PROGRAM ARG…]", 1, 1, "change the fields named", update_opts, update, false },
-	{ "pause", "TASK", 1, 1, "no more fires until it is resumed", pause_opts, pause_task, false },
-	{ "resume", "TASK", 1, 1, "fire again", NULL, resume, false },
+	{ "pause", "TASK", 1, 1, "no more fires until it is resumed", reason_opts, pause_task, false },
+	{ "resume", "TASK", 1, 1, "fire again", reason_opts, resume, false },
 	{ "trigger", "TASK", 1, 1, "run it now, or later", trigger_opts, trigger, false },
 	{ "backfill", "TASK", 1, 1, "make up the fires of a past range, a few at a time", ax_backfill_opts,
 		ax_backfill_start, false },

@@ -78,10 +78,8 @@ static int resume(struct ax_ctl *ctl)
 
 static int set_disabled(struct ax_ctl *ctl, const char *tail, const char *done)
 {
-	const char *reason = ax_args_get(&ctl->args, "reason");
 	json_t *answer = NULL;
-	json_t *body = reason != NULL ? json_pack("{s:s}", "reason", reason) : json_object();
-	int code = ax_client_call(&ctl->client, "POST", path_of(ctl, tail), body, &answer);
+	int code = ax_client_call(&ctl->client, "POST", path_of(ctl, tail), ax_ctl_reason(ctl), &answer);
 	if (code == AX_EXIT_OK && ctl->json)
 		ax_print_json(stdout, answer);
 	else if (code == AX_EXIT_OK)

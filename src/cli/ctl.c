@@ -90,6 +90,12 @@ int ax_ctl_json(struct ax_ctl *ctl, const char *field, const char *text, json_t 
 	return AX_EXIT_OK;
 }
 
+json_t *ax_ctl_reason(const struct ax_ctl *ctl)
+{
+	const char *reason = ax_args_get(&ctl->args, "reason");
+	return reason != NULL ? json_pack("{s:s}", "reason", reason) : json_object();
+}
+
 /* ---- tasks by name ---- */
 
 /* The one task of that name (and group, unless NULL). */

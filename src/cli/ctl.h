@@ -94,6 +94,9 @@ int ax_ctl_read_file(struct ax_ctl *ctl, const char *path, size_t max_bytes, cha
 /* JSON from the text itself, from FILE for "@FILE", from standard input for "-". The caller owns *ret. */
 int ax_ctl_json(struct ax_ctl *ctl, const char *field, const char *text, json_t **ret);
 
+/* The body of a call that says why: what --reason says, or nothing. The caller owns it. */
+json_t *ax_ctl_reason(const struct ax_ctl *ctl);
+
 /* A task by id, GROUP/NAME, or NAME when only one group has it. The caller owns *ret_task. */
 int ax_ctl_task(struct ax_ctl *ctl, const char *operand, json_t **ret_task);
 

@@ -105,8 +105,8 @@ def test_shards(server, axctl):
     assert server.requests[-1].query["parent"] == GID and "SUCCESS" not in server.requests[-1].query["status"].split(",")
     assert "schedule 3/8" in out and "did not succeed" in out
     server.on("POST", f"/runs/{GID}/rerun", {**RUN, "gid": "8"})
-    axctl("run", "rerun", GID, "--failed-only")
-    assert server.requests[-1].body == {"failed_only": True}
+    axctl("run", "rerun", GID, "--failed-only", "--reason", "disk is back")
+    assert server.requests[-1].body == {"failed_only": True, "reason": "disk is back"}
     axctl("run", "rerun", GID)
     assert server.requests[-1].body == {}
 
@@ -219,7 +219,8 @@ def test_cancel_retry_rerun(server, axctl):
     server.on("GET", "/runs/7", {**FAILED, "gid": "7"})
     assert "(cancel asked)" in axctl("run", "cancel", GID, "--reason", "wrong day").out
     assert server.requests[-1].body == {"reason": "wrong day"}
-    axctl("run", "retry", GID, code=6)
+    axctl("run", "retry", GID, "--reason", "disk is back", code=6)
+    assert server.requests[-1].body == {"reason": "disk is back"}
     assert axctl("run", "rerun", GID, "--json").json["rerun_of"] == GID
     assert "FAILED (exit)" in axctl("run", "rerun", GID, "--wait", code=1).out
     server.on("GET", "/runs/" + GID, {**RUN, "status": "CANCELLED"})

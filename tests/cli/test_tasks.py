@@ -21,10 +21,11 @@ def test_list_follows_pages(server, axctl):
             return {"items": [], "next": "c 2&"}
         return {"items": [{**TASK, "id": "18", "task_name": "夜间报告", "last_run": None}], "next": None}
     server.on("GET", "/tasks", pages)
-    out = axctl("task", "list", "--group", "default", "--status", "enabled", "--type", "scheduled", "-q", "a b").out
+    out = axctl("task", "list", "--group", "default", "--status", "enabled", "--type", "scheduled",
+                "--calendar", "china", "-q", "a b").out
     assert [r.query.get("after") for r in server.requests] == [None, "c1", "c 2&"]
     assert server.requests[0].query == {"group_key": "default", "status": "enabled", "task_type": "scheduled",
-                                        "q": "a b"}
+                                        "calendar": "china", "q": "a b"}
     lines = out.splitlines()
     assert lines[0].split() == ["ID", "TASK", "STATUS", "SCHEDULE", "NEXT", "LAST", "RUN"]
     assert "30 2 * * * (Europe/Berlin)" in lines[1] and "2025-11-30T01:10:00Z" in lines[1] and "SUCCESS" in lines[1]
@@ -145,7 +146,8 @@ def test_pause_resume_delete(server, axctl):
               else problem(409, "conflict", "It has live runs."))
     assert "run 5 was already given out" in axctl("task", "pause", "17", "--reason", "moving house").out
     assert server.requests[-1].body == {"reason": "moving house"}
-    assert "resumed 17" in axctl("task", "resume", "17").out
+    assert "resumed 17" in axctl("task", "resume", "17", "--reason", "moved").out
+    assert server.requests[-1].body == {"reason": "moved"}
     axctl("task", "delete", "17", code=6)
     assert "deleted 17" in axctl("task", "delete", "17", "--force").out
     assert axctl("task", "delete", "17", "--force", "--json").json["id"] == "17"

@@ -46,6 +46,10 @@ COMMANDS = {  # per call: the command that makes it, or, behind a dash, why ther
 }
 
 
+def openapi():
+    return json.loads((ROOT / "spec/openapi.json").read_text())
+
+
 def routes():
     found = re.findall(r'^AX_ROUTE\((\w+),\s*"/api/v1(/[^"]*)"', (ROOT / "src/server/routes.def").read_text(), re.M)
     return [f"{method} {path}" for method, path in found]
@@ -68,9 +72,48 @@ OWN = {"status", "version", "paused"}
 # The fields of a task are options by themselves: both come from core/task_def.def.
 @pytest.mark.parametrize("schema, source", [("GroupChange", "cmd_group.c"), ("Trigger", "cmd_task.c due.c"),
                                             ("NewBackfill", "cmd_task.c cmd_backfill.c"), ("NewCanary", "cmd_canary.c"),
-                                            ("NewEvent", "cmd_event.c"), ("Postpone", "cmd_run.c due.c")])
+                                            ("CanaryChange", "cmd_canary.c"), ("NewEvent", "cmd_event.c"),
+                                            ("Postpone", "cmd_run.c due.c"), ("Rerun", "cmd_run.c"), ("Resolve", "cmd_run.c")])
 def test_each_field_has_its_option(schema, source):
-    fields = json.loads((ROOT / "spec/openapi.json").read_text())["components"]["schemas"][schema]["properties"]
+    fields = openapi()["components"]["schemas"][schema]["properties"]
     text = "".join((ROOT / "src/cli" / name).read_text() for name in source.split())
     missing = [field for field in fields if f'"{field}"' not in text and field not in OWN]
+    assert not missing
+
+
+def calls():
+    """Each call that has a command: the command, and what the API says of the call."""
+    for path, methods in openapi()["paths"].items():
+        for method, said in methods.items():
+            command = COMMANDS.get(f"{method.upper()} {path.removeprefix('/api/v1')}", "-")
+            if command[0] != "-":
+                yield command, said
+
+
+def options(axctl, command):
+    return re.findall(r"^  --?([\w-]+)", axctl(*command.split(), "--help", server=False).out, re.M)
+
+
+# Several calls share a schema: the option must be there at each of their commands.
+def test_each_reason_has_its_option(axctl):
+    bodies = {f"#/components/schemas/{name}" for name in ("Reason", "Rerun")}
+    asked = [command for command, said in calls() for body in said.get("requestBody", {}).get("content", {}).values()
+             if body["schema"].get("$ref") in bodies]
+    assert len(asked) > 10
+    assert not [command for command in asked if "reason" not in options(axctl, command)]
+
+
+OPTION = {"group_key": "group", "task_id": "task", "task_type": "type", "failure_id": "failure", "backfill_id": "backfill"}
+# Pages are put together, and a task is found by its name wherever one is named; versions come all.
+ASKED_BY_ITSELF = {"after", "after_seq", "task_name"}
+WHOLE = {"task versions", "calendar versions"}
+
+
+def test_each_parameter_has_its_option(axctl):
+    missing = []
+    for command, said in calls():
+        names = {given["name"] for given in said.get("parameters", []) if given["in"] == "query"} - ASKED_BY_ITSELF
+        names -= {"limit"} if command in WHOLE else set()
+        has = options(axctl, command) if names else []
+        missing += [f"{command}: {name}" for name in names if OPTION.get(name, name) not in has]
     assert not missing
