@@ -117,3 +117,16 @@ def test_each_parameter_has_its_option(axctl):
         has = options(axctl, command) if names else []
         missing += [f"{command}: {name}" for name in names if OPTION.get(name, name) not in has]
     assert not missing
+
+
+# docs/README.md promises every command of docs/axctl.md.
+def test_the_page_names_each_command(axctl):
+    page = (ROOT / "docs/axctl.md").read_text()
+    nouns = re.findall(r"^  (\w+) ", axctl("--help", server=False).out.split("Options of every")[0], re.M)
+    commands = []
+    for noun in nouns:
+        said = axctl(noun, "--help", server=False).out
+        verbs = re.findall(rf"^axctl {noun} (\w+) ", said, re.M) if f"`axctl {noun} VERB --help`" in said else []
+        commands += [f"axctl {noun} {verb}" for verb in verbs] or [f"axctl {noun}"]
+    assert len(commands) > 80
+    assert not [command for command in commands if not re.search(rf"{command}(?![\w-])", page)]
