@@ -67,13 +67,14 @@ static int count_in(const struct ax_calendar *calendar, const char *from, const 
 	return n;
 }
 
-/* The State Council's arrangement gives 251 working days in 2024 and 248 in 2025. */
+/* The State Council's arrangement gives 251 working days in 2024, 248 in 2025 and 248 in 2026. */
 static void test_make_up_workdays(void **state)
 {
 	(void)state;
 	struct ax_calendar calendar = china();
 	assert_int_equal(count_in(&calendar, "2024-01-01", "2024-12-31"), 251);
 	assert_int_equal(count_in(&calendar, "2025-01-01", "2025-12-31"), 248);
+	assert_int_equal(count_in(&calendar, "2026-01-01", "2026-12-31"), 248);
 	assert_true(ax_calendar_is_in(&calendar, day_of("2025-10-11")));  /* a Saturday */
 	assert_false(ax_calendar_is_in(&calendar, day_of("2025-10-08"))); /* a Wednesday */
 	assert_string_equal(
