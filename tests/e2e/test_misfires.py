@@ -104,6 +104,9 @@ def test_beyond_the_window_a_person_decides(outage):
     resolved = server.run(missed)
     assert (resolved["status"], resolved["reason"], resolved["result_msg"]) == ("MISSED", "run", "the newest will do")
     axctl(server, "run", "resolve", missed["gid"], "run", code=6)
+    entry, = server.items("/audit/log", object=f"run:{missed['gid']}")
+    assert (entry["actor"], entry["action"], entry["after"]) == ("token tests", "run.resolve", {"action": "run", "runs": 1})
+    assert entry["reason"] == "the newest will do"
     outage.account("missed")
 
 
