@@ -10,6 +10,7 @@ import urllib.parse
 
 import pytest
 from ax_server import Worker, wait_for
+from ax_world import free_port
 from sinks import HttpSink, MailSink, make_certificate
 
 SLOW = 40  # seconds: several retries fit in
@@ -354,6 +355,54 @@ def test_mail_over_tls(start_server, tmp_path, security):
     mail.refuse = {}
     mail.login = ("ax", "other")
     assert world.tested(channel)["error"] == "the mail server refused the login"
+    mail.close()
+
+
+# Ways of a mail server to fail: each answers how it comes back, and what is said of it meanwhile.
+
+
+def refuse(mail):
+    mail.refuse = {"RCPT": "451 come back later"}
+
+    def allow():
+        mail.refuse = {}
+        return mail
+    return allow, "the mail server refused it with code 451"
+
+
+def hang(mail):
+    mail.hang()
+
+    def answer():
+        mail.come_back()
+        return mail
+    return answer, "the receiver could not be reached in time"
+
+
+def close_the_port(mail):
+    mail.close()
+    return lambda: MailSink(port=mail.port), "the receiver could not be reached in time"
+
+
+@pytest.mark.parametrize("fail", [refuse, hang, close_the_port])
+def test_mail_that_fails_is_sent_when_the_server_is_back(start_server, fail):
+    mail = MailSink(port=free_port())
+    world = World(start_server, mail.port)
+    channel = world.channel("smtp", {"host": "127.0.0.1", "port": mail.port, "security": "none", "from": "ax@example.org",
+                                     "to": ["ops@example.org"]}, rules=["failed"])
+    come_back, error = fail(mail)
+    task = world.task()
+    world.run(task, "failed")
+    row = wait_for(lambda: next((d for d in world.deliveries(channel) if d["error"]), None), SLOW)
+    assert (row["kind"], row["state"], row["attempts"], row["error"]) == ("open", "pending", 1, error)
+    world.run(task, "success")  # the end waits until the beginning was told
+    assert mail.mails == []
+    mail = come_back()
+    wait_for(lambda: [d["state"] for d in world.deliveries(channel)] == ["sent", "sent"], SLOW)
+    assert [m.subject for m in mail.mails] == ["[AX] job-α failed", "[AX] resolved: job-α failed"]
+    tries = {d["kind"]: d["attempts"] for d in world.deliveries(channel) if d["error"] is None}
+    assert tries["open"] >= 2 and tries["resolved"] == 1
+    assert f"ax_alert_tries_failed_total {tries['open'] - 1}\n" in world.admin.get("/metrics").text.decode()
     mail.close()
 
 

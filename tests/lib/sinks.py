@@ -5,7 +5,6 @@ import email
 import email.policy
 import http.server
 import json
-import socket
 import socketserver
 import ssl
 import subprocess
@@ -85,10 +84,12 @@ def make_certificate(folder):
 
 class MailSink:
     """A mail server: `security` is none, starttls or tls; `login` is (user, password) or None; `refuse` maps a command to an
-    answer, as {"RCPT": "550 no such user"}."""
+    answer, as {"RCPT": "550 no such user"}; `hang` keeps answers back until it is cleared."""
 
-    def __init__(self, security="none", certificate=None, login=None):
+    def __init__(self, security="none", certificate=None, login=None, port=0):
         self.mails, self.logins, self.security, self.login, self.refuse = [], [], security, login, {}
+        self.hanging = threading.Event()
+        self.hanging.set()
         self.lock = threading.Lock()
         self.context = None
         if certificate is not None:
@@ -110,10 +111,16 @@ class MailSink:
             def handle_error(self, request, client_address):
                 pass
 
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = Server(("127.0.0.1", port), Handler)
         self.port = self.server.server_address[1]
         self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         self.thread.start()
+
+    def hang(self):
+        self.hanging.clear()
+
+    def come_back(self):
+        self.hanging.set()
 
     def speak(self, sock):
         secure = self.security == "tls"
@@ -122,6 +129,7 @@ class MailSink:
         lines = sock.makefile("rb")
 
         def say(text):
+            self.hanging.wait(60)
             sock.sendall(text.encode() + b"\r\n")
 
         say("220 sink")
@@ -137,7 +145,7 @@ class MailSink:
                     offers.append("250-STARTTLS")
                 if self.login is not None and (secure or self.security == "none"):
                     offers.append("250-AUTH PLAIN")
-                sock.sendall(("\r\n".join(offers) + "\r\n250 HELP\r\n").encode())
+                say("\r\n".join(offers) + "\r\n250 HELP")
             elif verb == "STARTTLS":
                 say("220 go")
                 sock = self.context.wrap_socket(sock, server_side=True)
@@ -173,6 +181,7 @@ class MailSink:
                 say("250 ok")
 
     def close(self):
+        self.come_back()
         self.server.shutdown()
         self.server.server_close()
 
@@ -189,9 +198,3 @@ class Mail:
     @property
     def text(self):
         return self.message.get_content()
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
