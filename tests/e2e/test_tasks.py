@@ -206,3 +206,26 @@ def test_no_worker_offers_it(world, node):
     assert task["warnings"]
     run = node.trigger(task)
     assert wait_for(lambda: node.run(run)["waiting_for"] == "worker" and node.run(run), 5)["status"] == "WAITING"
+
+
+def test_tags_say_which_workers_may_have_a_run(node):
+    """Workers are started with --tag or AX_TAG; the option takes the place of the variable."""
+    world = node.world
+    world.worker(node, name="w2", options=("--tag", "zone=a", "--tag", "disk=fast"))
+    world.worker(node, name="w3", env={"AX_TAG": "zone=b,disk=fast"})
+    assert {w["worker"]: w["tags"] for w in node.get("/workers")["items"]} == {
+        "w1": {}, "w2": {"zone": "a", "disk": "fast"}, "w3": {"zone": "b", "disk": "fast"}}
+    for tags, worker in (({"zone": "a", "disk": "fast"}, "w2"), ({"zone": "b"}, "w3"), ({"worker": "w1"}, "w1")):
+        run = node.trigger(node.task(f"to-{worker}", script="true", route_tags=tags))
+        assert node.wait_run(run, "SUCCESS")["worker"] == worker
+    nowhere = node.trigger(node.task("nowhere", script="true", route_tags={"zone": "c"}))
+    wait_for(lambda: node.run(nowhere)["waiting_for"] == "tags", 10)
+    world.worker(node, name="w4", options=("--tag", "zone=c"), env={"AX_TAG": "zone=b"})
+    assert node.wait_run(nowhere, "SUCCESS", 15)["worker"] == "w4"
+
+
+def test_a_tag_without_a_value_is_refused(node):
+    worker = node.world.worker(node, start=False, name="w2", options=("--tag", "zone"))
+    worker.spawn()
+    assert worker.process.wait(10) == 2
+    assert "tag 'zone': write it as key=value" in worker.log()
