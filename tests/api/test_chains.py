@@ -90,6 +90,29 @@ def test_any_other_end_blocks_what_is_behind_b180(admin, worker, link):
     end(worker)
 
 
+def test_a_batch_is_listed(admin, worker, link):
+    """All that one root fire began, along its chain; a second fire of the root is another batch."""
+    first = link()
+    second = link(first)
+    batches = []
+    for _ in range(2):
+        root = trigger(admin, first)
+        end(worker)
+        batches.append([end(worker)["gid"], root["gid"]])
+    assert run_of(admin, batches[0][0])["task_id"] == second["id"]
+
+    def listed(gids, query=""):
+        return admin.get(f"/api/v1/runs?batch={gids[-1]}{query}").ok()
+    for gids in batches:
+        assert [run["gid"] for run in listed(gids)["items"]] == gids
+        assert [run["gid"] for run in listed(gids, f"&task_id={second['id']}&status=SUCCESS")["items"]] == gids[:1]
+        page = listed(gids, "&limit=1")
+        assert [run["gid"] for run in page["items"] + listed(gids, f"&limit=1&after={page['next']}")["items"]] == gids
+        assert listed(gids, "&status=FAILED")["items"] == []
+    assert listed(batches[0][:1])["items"] == []  # no root
+    admin.get("/api/v1/runs?batch=x").refused(400, "invalid", "batch")
+
+
 # R30
 def test_a_join_is_seen_waiting_and_comes_once(admin, worker, link):
     root = link()

@@ -31,6 +31,8 @@ def test_list(server, axctl):
         "from": "1764451200000", "to": "1764451200001", "live": "true", "limit": "50"}
     assert GID in out and "exit 3" in out and "1.2s" in out and "2025-11-29T21:20:00Z" in out
     assert len(axctl("run", "list", "--json").json["items"]) == 2
+    assert GID in axctl("run", "list", "--batch", "900719925474099300").out
+    assert server.requests[-1].query == {"batch": "900719925474099300", "limit": "50"}
 
 
 def pages(server, path, items, per_page=200):
