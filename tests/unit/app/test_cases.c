@@ -1091,7 +1091,8 @@ static void test_b133_a_task_that_kills_its_workers_is_given_up(void **state)
 {
 	struct world *w = *state;
 	live(w, 46);
-	struct ax_run run = trigger(w, make_task(w, "@hourly", many_retries));
+	int64_t id = make_task(w, "@hourly", many_retries);
+	struct ax_run run = trigger(w, id);
 	int deaths = 0;
 	for (int i = 0; i < 20; i++) {
 		struct ax_order order;
@@ -1112,6 +1113,7 @@ static void test_b133_a_task_that_kills_its_workers_is_given_up(void **state)
 	assert_int_equal(deaths, 1 + 3); /* the first, and lost_limit more */
 	assert_int_equal(run_row(w, run.gid).status, AX_RUN_TIMEOUT);
 	assert_int_equal(run_row(w, run.gid).retry_times, 0);
+	assert_int_equal(alert_of(w, AX_ALERT_FAILED, id)->state, AX_ALERT_OPEN);
 }
 
 /* ---- order, quotas, workers */
