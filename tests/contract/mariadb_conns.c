@@ -310,6 +310,7 @@ static enum ax_status hold_until_another_has_it(struct ax_tx *tx, void *arg, str
 	return AX_OK;
 }
 
+/* B149 */
 static void test_who_stands_still_in_a_transaction_lets_go(void **state)
 {
 	struct world *w = *state;

@@ -115,6 +115,7 @@ def test_a_full_disk_of_the_worker(world):
     assert worker.term() == 0 and server.term() == 0
 
 
+# B019
 def test_a_second_server_on_the_same_state(world):
     first = world.server()
     second = world.server(start=False, name="second", state=first.state)

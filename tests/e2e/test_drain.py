@@ -12,6 +12,7 @@ def node(world):
     return server, worker
 
 
+# B209
 def test_a_worker_finishes_what_runs(world, node):
     server, worker = node
     gate = world.folder / "gate"

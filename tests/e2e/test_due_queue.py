@@ -139,6 +139,7 @@ def test_redis_ends(one, how):
         assert it.end(5) < LATE_MS
 
 
+# B033
 def test_redis_hangs(one):
     with Redis() as redis:
         it = one(redis)

@@ -101,7 +101,7 @@ def metric(server, name):
     return float(next(line for line in text.splitlines() if line.startswith(name + " ")).split()[1])
 
 
-# R6
+# B001, B019, R6
 def test_each_fire_is_one_servers(servers):
     s = servers(2)
     s.worker()
@@ -131,7 +131,7 @@ def test_one_of_three_is_killed(servers):
     assert said["missed"] == 0 and said["coalesced"] == 0
 
 
-# B012
+# B012, B019, B209
 def test_rolling_restart(servers):
     s = servers(2)
     s.worker()
@@ -164,6 +164,7 @@ def comes_back(s, server):
     s.wait_fires(1)
 
 
+# B207
 def test_rolling_upgrade(servers):
     """To a release that expands the schema, then to one that has no room for the first one any more."""
     s = servers(2)
@@ -223,7 +224,7 @@ def test_database_is_restarted(servers):
     s.settle()
 
 
-# B027
+# B027, B033
 def test_database_is_away_for_longer_than_a_gap(servers):
     """A run that is under way is not ended for the silence of the database."""
     s = servers(2)

@@ -122,6 +122,7 @@ def test_killed_task_is_a_failure_with_its_signal(server, start_worker):
     assert "SIGKILL" in result["message"]
 
 
+# B133
 def test_killed_shim_takes_all_of_the_task_along(server, start_worker, tmp_path):
     worker = start_worker(server)
     note = tmp_path / "daemon"
