@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errmsg.h>
+#include <mysqld_error.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -262,6 +263,36 @@ static void test_of_a_dead_lock_both_succeed_in_the_end(void **state)
 	assert_true(ax_mariadb_undone(w->f.mariadb, AX_MARIADB_BY_DEADLOCK) >= 1);
 	assert_int_equal(next_of(w, 1), 201);
 	assert_int_equal(next_of(w, 2), 202);
+}
+
+static enum ax_status count_what_another_counted(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct counting *c = arg;
+	struct counting between = { .first = c->first };
+	struct ax_arena arena = { 0 };
+	int64_t next = c->first;
+	MUST(read_next(tx, &next, err) == AX_OK); /* from here on it sees one moment */
+	if (c->calls++ == 0)
+		MUST(ax_store_run(c->w->f.store, &arena, count_first, &between, err) == AX_OK);
+	ax_arena_done(&arena);
+	return count_up(tx, c->first, err);
+}
+
+/* 1020: where the isolation is REPEATABLE READ, which AX's is not, MariaDB refuses to change what has changed. */
+static void test_who_is_refused_a_changed_row_is_called_again(void **state)
+{
+	struct world *w = *state;
+	struct ax_err err;
+	struct counting c = { .w = w, .first = 1 };
+	assert_int_equal(ax_mariadb_fault_of(ER_CHECKREAD), AX_MARIADB_AGAIN);
+	assert_true(ax_mariadb_do(w->other->mysql, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"));
+	if (!ax_mariadb_do(w->other->mysql, "SET SESSION innodb_snapshot_isolation = ON"))
+		skip(); /* MySQL has none, nor have older MariaDBs */
+	assert_int_equal(
+		ax_store_run(ax_mariadb_store(w->other), &w->f.arena, count_what_another_counted, &c, &err), AX_OK);
+	assert_int_equal(c.calls, 2);
+	assert_int_equal(ax_mariadb_undone(w->f.mariadb, AX_MARIADB_BY_OTHERS), 1);
+	assert_int_equal(next_of(w, 1), 201);
 }
 
 struct blocked {
@@ -661,14 +692,16 @@ static void test_an_account_that_logs_in_by_an_unknown_method(void **state)
 struct kept_events {
 	struct ax_log log;
 	char names[256];
+	char last[512]; /* its fields */
 };
 
 static void keep_event(struct ax_log *log, enum ax_log_level level, const char *name, const char *fields)
 {
 	struct kept_events *kept = (struct kept_events *)(void *)log;
 	size_t len = strlen(kept->names);
-	(void)level, (void)fields;
+	(void)level;
 	snprintf(kept->names + len, sizeof(kept->names) - len, "%s ", name);
+	snprintf(kept->last, sizeof(kept->last), "%s", fields);
 }
 
 static void expect_open(const struct ax_mariadb_config *config, enum ax_status status, const char *part)
@@ -716,6 +749,61 @@ static void test_what_opening_refuses(void **state)
 	expect_open(&good, AX_OK, "");
 }
 
+/* Each of its connections, also one that was made anew. */
+static void test_a_session_is_strict_and_read_committed(void **state)
+{
+	static const char question[] = "SELECT @@SESSION.sql_mode LIKE '%STRICT_TRANS_TABLES%' AND"
+				       " /*M! @@SESSION.tx_isolation */ /*!50720 @@SESSION.transaction_isolation */"
+				       " = 'READ-COMMITTED'";
+	struct world *w = *state;
+	struct ax_err err;
+	do_by(w, "SET GLOBAL sql_mode = ''");
+	do_by(w, "SET GLOBAL TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+	kill_session(w, w->other);
+	struct counting c = { .first = 1 };
+	assert_int_equal(ax_store_run(ax_mariadb_store(w->other), &w->f.arena, count_first, &c, &err), AX_OK);
+	assert_int_equal(c.calls, 2); /* by the second session */
+	assert_int_equal(ask(w->other, question), 1);
+	do_by(w, "SET GLOBAL sql_mode = DEFAULT");
+	do_by(w, "SET GLOBAL TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+}
+
+static void expect_of_session(struct world *w, enum ax_status status, const char *part)
+{
+	struct ax_err err = { 0 };
+	assert_int_equal(ax_mariadb_check_session(w->watch->mysql, &err), status);
+	if (strstr(err.msg, part) == NULL)
+		fail_msg("not \"%s\" but: %s", part, err.msg);
+}
+
+/* As behind a proxy that shares sessions. */
+static void test_a_session_that_lost_its_settings_is_refused(void **state)
+{
+	struct world *w = *state;
+	expect_of_session(w, AX_OK, "");
+	do_by(w, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+	expect_of_session(w, AX_UNAVAILABLE, "isolation is REPEATABLE-READ");
+	do_by(w, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
+	do_by(w, "SET SESSION sql_mode = 'ANSI_QUOTES'");
+	expect_of_session(w, AX_UNAVAILABLE, "sql_mode is 'ANSI_QUOTES'");
+}
+
+static void test_a_connection_is_not_made_anew_to_a_read_only_database(void **state)
+{
+	struct world *w = *state;
+	struct ax_err err;
+	struct counting c = { .first = 1 };
+	struct ax_store *store = ax_mariadb_store(w->other);
+	kill_session(w, w->other);
+	do_by(w, "SET GLOBAL read_only = 1");
+	assert_int_equal(ax_store_run(store, &w->f.arena, count_first, &c, &err), AX_UNAVAILABLE);
+	assert_non_null(strstr(err.msg, "read-only"));
+	assert_int_equal(c.calls, 1); /* over the connection that was gone */
+	do_by(w, "SET GLOBAL read_only = 0");
+	assert_int_equal(ax_store_run(store, &w->f.arena, count_first, &c, &err), AX_OK);
+	assert_int_equal(next_of(w, 1), 101);
+}
+
 static void test_what_endangers_data_is_logged(void **state)
 {
 	static const struct ax_log_ops log_ops = { keep_event };
@@ -730,6 +818,45 @@ static void test_what_endangers_data_is_logged(void **state)
 	expect_open(&config, AX_OK, "");
 	do_by(w, "SET GLOBAL innodb_flush_log_at_trx_commit = 1");
 	assert_string_equal(kept.names, "mariadb.not_durable mariadb.no_tls ");
+}
+
+static void test_a_replica_that_takes_writes_is_logged(void **state)
+{
+	static const struct ax_log_ops log_ops = { keep_event };
+	struct world *w = *state;
+	struct kept_events kept = { .log.ops = &log_ops };
+	struct ax_mariadb_config config = w->f.mariadb->config;
+	config.log = &kept.log;
+	do_by(w,
+		"CHANGE /*M! MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = 1 */"
+		" /*!80023 REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = 1 */");
+	expect_open(&config, AX_OK, "");
+	do_by(w, "RESET REPLICA ALL");
+	assert_string_equal(kept.names, "mariadb.is_replica ");
+	expect_open(&config, AX_OK, "");
+	assert_string_equal(kept.names, "mariadb.is_replica ");
+}
+
+static void test_a_clock_that_differs_is_logged(void **state)
+{
+	static const struct ax_log_ops log_ops = { keep_event };
+	struct world *w = *state;
+	struct kept_events kept = { .log.ops = &log_ops };
+	struct ax_mariadb_config config = w->f.mariadb->config;
+	config.log = &kept.log;
+	config.user = config.password = "late"; /* what follows is done for no account that may do everything */
+	do_by(w, "DROP USER IF EXISTS late@'%'");
+	do_by(w, "CREATE USER late@'%' IDENTIFIED BY 'late'");
+	do_by(w, "GRANT ALL ON ax.* TO late@'%'");
+	do_by(w, "SET GLOBAL init_connect = 'SET SESSION timestamp = UNIX_TIMESTAMP() - 5'");
+	expect_open(&config, AX_OK, "");
+	assert_non_null(strstr(kept.last, "ms behind that of this machine"));
+	do_by(w, "SET GLOBAL init_connect = 'SET SESSION timestamp = UNIX_TIMESTAMP() + 60'");
+	expect_open(&config, AX_OK, "");
+	assert_non_null(strstr(kept.last, "ms ahead of this machine"));
+	assert_string_equal(kept.names, "mariadb.clock_differs mariadb.clock_differs ");
+	do_by(w, "SET GLOBAL init_connect = ''");
+	do_by(w, "DROP USER late@'%'");
 }
 
 static void test_schemas_that_are_not_ours_are_refused(void **state)
@@ -854,6 +981,7 @@ int main(void)
 		TEST(test_a_row_read_for_update_waits_for_the_other),
 		TEST(test_what_another_holds_is_left_out),
 		TEST(test_of_a_dead_lock_both_succeed_in_the_end),
+		TEST(test_who_is_refused_a_changed_row_is_called_again),
 		TEST(test_a_lock_that_is_never_free_is_busy),
 		TEST(test_who_stands_still_in_a_transaction_lets_go),
 		TEST(test_a_connection_at_rest_is_kept),
@@ -865,7 +993,12 @@ int main(void)
 		TEST(test_a_database_that_hangs_holds_nobody_for_long),
 		TEST(test_a_reader_sees_one_moment),
 		TEST(test_what_opening_refuses),
+		TEST(test_a_session_is_strict_and_read_committed),
+		TEST(test_a_session_that_lost_its_settings_is_refused),
+		TEST(test_a_connection_is_not_made_anew_to_a_read_only_database),
 		TEST(test_what_endangers_data_is_logged),
+		TEST(test_a_replica_that_takes_writes_is_logged),
+		TEST(test_a_clock_that_differs_is_logged),
 		TEST(test_schemas_that_are_not_ours_are_refused),
 		TEST(test_the_rights_that_are_asked_for_are_enough),
 		TEST(test_no_space_left),

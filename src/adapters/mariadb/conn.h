@@ -68,8 +68,11 @@ enum ax_status ax_mariadb_cannot_connect(
 void ax_mariadb_tell(
 	const struct ax_mariadb *db, enum ax_log_level level, const char *event, unsigned code, const char *message);
 
-/* Connects with the settings that every session has. */
+/* Connects with the settings that every session has, and checks it. */
 enum ax_status ax_mariadb_session(const struct ax_mariadb *db, unsigned answer_s, MYSQL **ret, struct ax_err *err);
+/* Can transactions rely on it? What was set may have been lost on the way, and after a failover the database may be
+ * another one. */
+enum ax_status ax_mariadb_check_session(MYSQL *mysql, struct ax_err *err);
 /* MySQL: from now on a session that stands still is ended. */
 enum ax_status ax_mariadb_watch(struct ax_mariadb_conn *conn, struct ax_err *err);
 /* Makes a connection that has none. */

@@ -31,7 +31,6 @@ static int64_t number_of(const char *text)
 /* What the database says of itself. */
 struct answers {
 	const char *version;
-	const char *read_only;
 	const char *max_packet;
 	const char *flush_log;
 	const char *sync_binlog;
@@ -40,7 +39,7 @@ struct answers {
 	const char *now;
 };
 #define QUESTION                                                                                                       \
-	"SELECT VERSION(), @@GLOBAL.read_only, @@SESSION.max_allowed_packet, @@GLOBAL.innodb_flush_log_at_trx_commit," \
+	"SELECT VERSION(), @@SESSION.max_allowed_packet, @@GLOBAL.innodb_flush_log_at_trx_commit,"                     \
 	" @@GLOBAL.sync_binlog, @@GLOBAL.log_bin, (SELECT COUNT(*) FROM information_schema.ENGINES"                    \
 	" WHERE ENGINE = 'InnoDB' AND SUPPORT IN ('YES', 'DEFAULT')), " AX_MARIADB_NOW
 
@@ -89,6 +88,17 @@ static void warn(struct ax_mariadb *db, const struct answers *a)
 			db, AX_LOG_WARN, "mariadb.no_tls", 0, "the connection to the database is not encrypted");
 }
 
+/* It takes writes, or the session would have been refused. Only an account that may look at replication is told. */
+static void warn_of_replica(struct ax_mariadb *db, MYSQL *mysql)
+{
+	struct ax_arena arena = { 0 };
+	if (ax_mariadb_ask(mysql, "SHOW REPLICA STATUS", &arena) != NULL)
+		ax_mariadb_tell(db, AX_LOG_WARN, "mariadb.is_replica", 0,
+			"the database is a replica that takes writes: what is written here does not reach its primary; "
+			"connect to the primary, or end the replication (RESET REPLICA ALL)");
+	ax_arena_done(&arena);
+}
+
 static enum ax_status check(struct ax_mariadb *db, MYSQL *mysql, struct ax_err *err)
 {
 	struct ax_arena arena = { 0 };
@@ -98,20 +108,19 @@ static enum ax_status check(struct ax_mariadb *db, MYSQL *mysql, struct ax_err *
 		status = ax_fail(
 			err, AX_UNAVAILABLE, "store", "the database does not say what it is: %s", mysql_error(mysql));
 	} else {
-		struct answers a = { columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], columns[6],
-			columns[7] };
+		struct answers a = { columns[0], columns[1], columns[2], columns[3], columns[4], columns[5],
+			columns[6] };
 		status = check_version(a.version, err);
-		if (status == AX_OK && strcmp(a.read_only, "0") != 0)
-			status = ax_fail(err, AX_UNAVAILABLE, "store",
-				"the database is read-only; connect to the one that takes writes");
 		if (status == AX_OK && strcmp(a.innodb, "0") == 0)
 			status = ax_fail(err, AX_UNAVAILABLE, "store", "the database has no InnoDB; enable it");
 		if (status == AX_OK && number_of(a.max_packet) < PACKET_BYTES)
 			status = ax_fail(err, AX_UNAVAILABLE, "store",
 				"max_allowed_packet of the database is %s; AX needs %d or more", a.max_packet,
 				PACKET_BYTES);
-		if (status == AX_OK)
+		if (status == AX_OK) {
 			warn(db, &a);
+			warn_of_replica(db, mysql);
+		}
 	}
 	ax_arena_done(&arena);
 	return status;

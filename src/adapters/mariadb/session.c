@@ -85,6 +85,42 @@ static bool set_session(MYSQL *mysql)
 	return ax_mariadb_do(mysql, text);
 }
 
+/* "0", or "OFF" where the setting has more than two values. */
+static bool is_off(const char *setting)
+{
+	return strcmp(setting, "0") == 0 || strcmp(setting, "OFF") == 0;
+}
+
+/* MySQL reads over the first comment and MariaDB over the second: each has its own name for the isolation. */
+#define QUESTION                                                                                                       \
+	"SELECT @@GLOBAL.read_only, @@SESSION.sql_mode,"                                                               \
+	" /*M! @@SESSION.tx_isolation */ /*!50720 @@SESSION.transaction_isolation */"
+
+enum ax_status ax_mariadb_check_session(MYSQL *mysql, struct ax_err *err)
+{
+	struct ax_arena arena = { 0 };
+	const char **answer = ax_mariadb_ask(mysql, QUESTION, &arena);
+	enum ax_status status = AX_OK;
+	if (answer == NULL)
+		status = ax_fail(
+			err, AX_UNAVAILABLE, "store", "the database does not say what it is: %s", mysql_error(mysql));
+	else if (!is_off(answer[0]))
+		status = ax_fail(err, AX_UNAVAILABLE, "store",
+			"the database is read-only; connect to the one that takes writes");
+	else if (strstr(answer[1], "STRICT_TRANS_TABLES") == NULL)
+		status = ax_fail(err, AX_UNAVAILABLE, "store",
+			"the session's sql_mode is '%.200s' although STRICT_TRANS_TABLES was set; connect past any "
+			"proxy that shares sessions",
+			answer[1]);
+	else if (strcmp(answer[2], "READ-COMMITTED") != 0)
+		status = ax_fail(err, AX_UNAVAILABLE, "store",
+			"the session's isolation is %.40s although READ COMMITTED was set; connect past any proxy that "
+			"shares sessions",
+			answer[2]);
+	ax_arena_done(&arena);
+	return status;
+}
+
 static enum ax_status give_up(const struct ax_mariadb *db, MYSQL *mysql, struct ax_err *err)
 {
 	enum ax_status status = ax_mariadb_cannot_connect(db, mysql_errno(mysql), mysql_error(mysql), err);
@@ -112,8 +148,12 @@ enum ax_status ax_mariadb_session(const struct ax_mariadb *db, unsigned answer_s
 	}
 	if (!set_session(mysql))
 		return give_up(db, mysql, err);
-	*ret = mysql;
-	return AX_OK;
+	enum ax_status status = ax_mariadb_check_session(mysql, err);
+	if (status == AX_OK)
+		*ret = mysql;
+	else
+		mysql_close(mysql);
+	return status;
 }
 
 static bool takes_arrays(MYSQL *mysql)
