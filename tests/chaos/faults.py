@@ -474,7 +474,7 @@ def move_slots(rig, chance):
     to = chance.choice([node for node in rig.queue.nodes if node is not source])
     rig.queue.begin_move(slot, to)
     yield chance.uniform(0, 2)
-    rig.queue.move_slot(slot, to)
+    rig.queue.end_move(slot, source, to)
     rig.note(f"slot {slot}")
 
 

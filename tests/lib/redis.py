@@ -10,6 +10,7 @@
 """
 
 import os
+import re
 import signal
 import socket
 import ssl
@@ -191,17 +192,23 @@ class RedisCluster:
         raise AssertionError(f"nobody has slot {slot}")
 
     def begin_move(self, slot, to):
+        """Its keys are at the other node, which may be asked for them by who was sent there (ASK); the slot is not. Answers
+        whose it was."""
         source = self.owner(slot)
         to.ask("CLUSTER", "SETSLOT", slot, "IMPORTING", source.ask("CLUSTER", "MYID"))
         source.ask("CLUSTER", "SETSLOT", slot, "MIGRATING", to.ask("CLUSTER", "MYID"))
-        return source
-
-    def move_slot(self, slot, to):
-        source = self.begin_move(slot, to)
         while keys := source.ask("CLUSTER", "GETKEYSINSLOT", slot, 100):
             source.ask("MIGRATE", "127.0.0.1", to.port, "", 0, 5000, "KEYS", *keys)
+        return source
+
+    def end_move(self, slot, source, to):
         for node in (to, source, *self.nodes):
             node.ask("CLUSTER", "SETSLOT", slot, "NODE", to.ask("CLUSTER", "MYID"))
+
+    def asked(self):
+        """How many commands came to a node that the slot's owner had named with ASK."""
+        said = [re.search(r"^cmdstat_asking:calls=(\d+)", node.ask("INFO", "commandstats"), re.M) for node in self.nodes]
+        return sum(int(one[1]) for one in said if one)
 
 
 class Sentinel(Redis):

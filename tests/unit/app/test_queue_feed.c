@@ -23,8 +23,10 @@ struct seat {
 	struct ax_due_store *due; /* one of `stores` */
 	struct ax_ctx ctx;
 	int64_t look_at, tick_at;
-	int fired; /* members */
-	bool dies; /* what it takes is lost */
+	int fired;                         /* members */
+	bool dies;                         /* what it takes is lost */
+	bool slow;                         /* what it reads is answered later … */
+	const struct ax_feed_page *unread; /* … this page */
 	const char *events[EVENTS_MAX];
 	int n_events;
 };
@@ -66,6 +68,9 @@ static void read_page(struct ax_feed_host *host, const struct ax_feed_page *page
 	struct seat *seat = seat_of(host);
 	struct ax_dues dues;
 	struct ax_err err = { 0 };
+	seat->unread = seat->slow ? page : NULL;
+	if (seat->slow)
+		return;
 	enum ax_status status = ax_feed_read(&seat->due->store, &seat->w->arena, page, &dues, &err);
 	ax_feed_read_done(&seat->feed, status == AX_OK ? &dues : NULL);
 }
@@ -542,6 +547,33 @@ static void test_a_lock_that_is_lost(void **state)
 	assert_int_equal(size_of_queue(), 1);
 }
 
+static void keep_whether_done(void *user, bool done)
+{
+	*(int *)user = done;
+}
+
+static void test_a_lock_is_kept_by_a_load_that_outlives_it(void **state)
+{
+	struct world *w = *state;
+	struct seat a;
+	int other_has_it = -1;
+	sit_down(&a, w, ALL, "a");
+	make_task(w, "@every 2s", allow_many);
+	a.slow = true;
+	for (int i = 0; i < 9; i++) { /* three lives of a lock */
+		run(&a, NULL, 5000);
+		assert_non_null(a.unread);
+		assert_true(a.feed.queue->ops->lock(
+			a.feed.queue, "load-ffff", "nobody", 15000, keep_whether_done, &other_has_it));
+		assert_int_equal(other_has_it, 0);
+	}
+	a.slow = false;
+	read_page(&a.host, a.unread);
+	run(&a, NULL, 2000);
+	assert_true(leads(&a));
+	assert_int_equal(size_of_queue(), 1);
+}
+
 static void test_many_pages(void **state)
 {
 	struct world *w = *state;
@@ -615,6 +647,7 @@ int main(void)
 		TEST(test_an_old_copy_comes_back),
 		TEST(test_a_lock_that_is_stuck),
 		TEST(test_a_lock_that_is_lost),
+		TEST(test_a_lock_is_kept_by_a_load_that_outlives_it),
 		TEST(test_many_pages),
 		TEST(test_nothing_is_told_of_what_did_not_happen),
 	};
