@@ -1,6 +1,9 @@
-"""Somebody who calls the API all the time: every call is repeated under the same key until it is answered."""
+"""Somebody who calls the API all the time: every call is repeated under the same key until it is answered.
+
+The key is a `dedup_key`, which is the run's own, and an `Idempotency-Key`, which is the call's, by turns."""
 
 import itertools
+import json
 import threading
 from collections import Counter
 
@@ -8,14 +11,18 @@ from ax_world import ApiError
 
 EVERY_S = 0.2
 PATIENCE_S = 90
+NOT_NOW = 503
 
 
 class Caller(threading.Thread):
-    """Asks for delayed runs of one task. `faults()` says afterwards whether each call had one effect and one answer."""
+    """Asks for delayed runs of one task. `faults()` says afterwards whether each call had one effect and one answer.
 
-    def __init__(self, cluster, task_id):
+    A refusal is 503, whatever is hurt. `always_answered`: no call is cut off, either, and a server is there at any time; one
+    that refuses connections is passed over, as a client with several addresses does."""
+
+    def __init__(self, cluster, task_id, always_answered=False):
         super().__init__(daemon=True)
-        self.cluster, self.task_id = cluster, task_id
+        self.cluster, self.task_id, self.always_answered = cluster, task_id, always_answered
         self.answers = {}  # key → gids that were answered
         self.refusals = Counter()  # what else was answered, or that nothing was
         self.wrong = []
@@ -39,16 +46,23 @@ class Caller(threading.Thread):
         self.wrong.append(f"I12: {key} was not answered within {PATIENCE_S} s")
 
     def call(self, key, n):
+        """Whether it is over with this call."""
+        body, headers = {"delay_ms": 100 * (n % 20), "params": {"call": key}}, {}
+        if n % 2:
+            headers["Idempotency-Key"] = key
+        else:
+            body["dedup_key"] = key
         try:
-            server = self.cluster.any_server()
-            run = server.api("POST", f"/tasks/{self.task_id}/runs", {"delay_ms": 100 * (n % 20), "dedup_key": key})
+            run = self.cluster.any_server().api("POST", f"/tasks/{self.task_id}/runs", body, headers)
         except ApiError as e:
             self.refusals[str(e.status)] += 1
-            if e.status < 500:
+            if e.status != NOT_NOW:
                 self.wrong.append(f"I12: {key} was refused: {e}")
             return e.status < 500
         except (OSError, AssertionError) as e:  # no server runs, or it died
             self.refusals[type(e).__name__] += 1
+            if self.always_answered and not isinstance(e, ConnectionRefusedError):
+                self.wrong.append(f"I12: {key} was not answered: {type(e).__name__}: {e}")
             return False
         self.answers.setdefault(key, set()).add(run["gid"])
         return True
@@ -58,8 +72,10 @@ class Caller(threading.Thread):
         self.join()
 
     def faults(self):
-        made = Counter(key for key, in self.cluster.rows(f"SELECT fire_key FROM ax_task_log WHERE task_id = {self.task_id}"))
+        rows = self.cluster.rows(f"SELECT params FROM ax_task_log WHERE task_id = {self.task_id}")
+        made = Counter(json.loads(params)["call"] for params, in rows)
         found = list(self.wrong)
         found += [f"I12: {key} was answered with {len(gids)} runs" for key, gids in self.answers.items() if len(gids) > 1]
         found += [f"I12: {key} was answered and has {made[key]} runs" for key in self.answers if made[key] != 1]
+        found += [f"I12: {key} has {n} runs" for key, n in made.items() if n > 1 and key not in self.answers]
         return found

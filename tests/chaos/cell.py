@@ -11,7 +11,7 @@ from typing import Callable
 from ax_world import FAKETIME, now_ms, wait_for
 from caller import Caller
 from load import Load, work
-from measure import measure_calm, measure_round, read_fires, read_lost, worst
+from measure import count_lost, measure_calm, measure_round, read_fires, read_lost, worst
 
 CALM_S = 5
 GAP_S = (1, 4)  # between one fault's heal and the next fault
@@ -37,6 +37,8 @@ class Cell:
     rig: dict  # how the cluster is made: arguments of Rig
     needs: tuple = ()
     short: bool = False  # part of `make test`
+    answers: bool = False  # no call fails but with 503
+    keeps: bool = False  # no attempt is lost
 
     def missing(self):
         """Why it cannot be run here, or None."""
@@ -109,7 +111,7 @@ def run_under(rig, cell, chance, seconds, rate, settle):
     """What happened to a started cluster, as the result's members."""
     load = Load(rig, rate).start()
     load.make([("called", work(5) | {"task_type": "delay"})])
-    caller = Caller(rig, load.tasks["called"]["id"])
+    caller = Caller(rig, load.tasks["called"]["id"], cell.answers)
     caller.start()
     wait_for(lambda: count_successes(rig) > rate, 60, "the load runs")
     calm_from = now_ms()
@@ -125,6 +127,8 @@ def run_under(rig, cell, chance, seconds, rate, settle):
     wrong = rig.tell_fallen() + rig.stop()
     code, found = rig.check(["--to", str(end)])
     wrong += violations(found) + caller.faults() + rig.faults()
+    if cell.keeps and (n := count_lost(rig)):
+        wrong.append(f"{n} attempts were lost")
     fires = [fire for fire in read_fires(rig, load.probe_ids()) if fire[0] >= calm_from]
     lost, calm = read_lost(rig), measure_calm(fires, min(calm_until, rounds[0]["begin"]))
     for at, this in enumerate(rounds):

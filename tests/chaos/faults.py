@@ -18,9 +18,9 @@ SINGLE = {"store": "sqlite", "workers": 3}
 CELLS = []
 
 
-def cell(name, does, holds, aims=None, rig=CLUSTER, needs=(), short=False):
+def cell(name, does, holds, aims=None, rig=CLUSTER, needs=(), **more):
     def add(hurt):
-        CELLS.append(Cell(name, does, hurt, holds, aims or {}, rig, needs, short))
+        CELLS.append(Cell(name, does, hurt, holds, aims or {}, rig, needs, **more))
         return hurt
     return add
 
@@ -83,7 +83,7 @@ def stop_server_beyond_lease(rig, chance):
 
 
 @cell("rolling-restart", "SIGTERM of one server after the other, each back before the next goes", "all; no call fails but for 503",
-      {"late_s": 3})
+      {"late_s": 3}, answers=True)
 def rolling_restart(rig, chance):
     for server in chance.sample(rig.servers, len(rig.servers)):
         code = server.term()
@@ -94,7 +94,7 @@ def rolling_restart(rig, chance):
 
 
 @cell("rolling-upgrade", "one server after the other becomes the next release, which expands the schema, and next time the old one again",
-      "all; no call fails but for 503", {"late_s": 3})
+      "all; no call fails but for 503", {"late_s": 3}, answers=True)
 def rolling_upgrade(rig, chance):
     to = AX_SERVER if rig.servers[0].args[0] == AX_SERVER_NEXT else AX_SERVER_NEXT
     rig.note(f"to {to.name}")
@@ -150,7 +150,7 @@ def stop_worker(rig, chance):
     victim.resume()
 
 
-@cell("rolling-workers", "SIGTERM of one worker after the other, each back before the next goes", "I3, I5; none is lost")
+@cell("rolling-workers", "SIGTERM of one worker after the other, each back before the next goes", "I3, I5; none is lost", keeps=True)
 def rolling_workers(rig, chance):
     for worker in chance.sample(rig.workers, len(rig.workers)):
         code = worker.term()
@@ -263,9 +263,9 @@ def reset_workers(rig, chance):
 
 
 @cell("slow-workers", "each byte between workers and servers takes 200 ms longer", "no time-out for want of a heartbeat", {"late_s": 5},
-      CLUSTER | {"links": ("worker",)})
+      CLUSTER | {"links": ("worker",)}, keeps=True)
 @cell("single-slow-workers", "as `slow-workers`, with one server over SQLite", "no time-out for want of a heartbeat", {"late_s": 5},
-      SINGLE | {"links": ("worker",)})
+      SINGLE | {"links": ("worker",)}, keeps=True)
 def slow_workers(rig, chance):
     for link in rig.worker_links.values():
         link.slow(200)
@@ -340,7 +340,7 @@ def cut_database(rig, chance):
 
 
 @cell("slow-database", "each byte between servers and database takes 200 ms longer", "no time-out for want of a heartbeat", {},
-      CLUSTER | {"links": ("database",)})
+      CLUSTER | {"links": ("database",)}, keeps=True)
 def slow_database(rig, chance):
     for link in rig.database_links:
         link.slow(200)
@@ -359,7 +359,7 @@ def unknown_commit(rig, chance):
     yield 0
 
 
-@cell("held-rows", "a session holds rows of groups, tasks and runs for 1-20 s", "all; calls fail with nothing but 503", {"normal_s": 10})
+@cell("held-rows", "a session holds rows of groups, tasks and runs for 1-20 s", "all; calls fail with nothing but 503", {"normal_s": 10}, answers=True)
 def held_rows(rig, chance):
     table = chance.choice(["ax_group", "ax_task", "ax_task_log WHERE status < 10"])
     rig.note(table.split()[0])

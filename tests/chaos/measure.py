@@ -38,6 +38,11 @@ def read_lost(cluster):
         WHERE a.outcome = {LOST} AND r.fence > a.fence""")
 
 
+def count_lost(cluster):
+    """All of them, those that nobody tried again as well."""
+    return cluster.rows(f"SELECT COUNT(*) FROM ax_attempt WHERE outcome = {LOST}")[0][0]
+
+
 def read_first(cluster, heal_ms):
     """When the first run after that instant began."""
     return cluster.rows(f"SELECT MIN(start_time) FROM ax_task_log WHERE start_time >= {heal_ms}")[0][0]
