@@ -69,11 +69,11 @@ def hurt_for(rig, cell, chance, seconds):
     rounds, until = [], time.monotonic() + seconds
     while not rounds or time.monotonic() < until:
         pass_time(rig, chance.uniform(*GAP_S))
-        rig.said = []
+        rig.said, rig.figures = [], {}
         begin = now_ms()
         for stays_s in cell.hurt(rig, chance):
             pass_time(rig, stays_s)
-        rounds.append({"begin": begin, "heal": now_ms(), "what": "; ".join(rig.said)})
+        rounds.append({"begin": begin, "heal": now_ms(), "what": "; ".join(rig.said), "own": rig.figures})
         wait_until_work_goes_on(rig)
     return rounds
 
@@ -133,7 +133,7 @@ def run_under(rig, cell, chance, seconds, rate, settle):
     lost, calm = read_lost(rig), measure_calm(fires, min(calm_until, rounds[0]["begin"]))
     for at, this in enumerate(rounds):
         until = rounds[at + 1]["begin"] if at + 1 < len(rounds) else last_fire
-        this["figures"] = measure_round(rig, fires, lost, calm, this["begin"], this["heal"], until)
+        this["figures"] = measure_round(rig, fires, lost, calm, this["begin"], this["heal"], until) | this.pop("own")
     return {
         "rounds": rounds, "calm": calm, "figures": worst(rounds) | {"drain_s": drain_s}, "violations": wrong,
         "not_judged": not_judged(found), "runs": rig.rows("SELECT COUNT(*) FROM ax_task_log")[0][0], "lost": len(lost),

@@ -1,17 +1,20 @@
 """The fault matrix: a small function for each fault. `yield s` leaves it as it is for s seconds; at its end all is healed.
 
-Aims are those of the project: one fault adds at most 5 s of lateness, a killed server of several at most 3 s, and so on."""
+Aims are those of the project: one fault adds at most 5 s of lateness, a killed server of several at most 3 s, and so on. Where nothing can
+begin while the fault stays (no server, no database, its rows held, no way to a worker), there is none for lateness, but for how soon all is well after the heal."""
 
 import contextlib
 import os
 import signal
+import time
 
-from ax_world import AX_SERVER, AX_SERVER_NEXT, FAKETIME, fill, now_ms, wait_for
+from ax_world import AX_SERVER, AX_SERVER_NEXT, FAKETIME, fill, now_ms, tagged, wait_for
 from cell import Cell
 from load import work
 from mariadb import Failed
 
 LEASE_S = 45
+SUCCESS, FAILED = 10, 11  # src/core/run_fsm.h
 CLUSTER = {"servers": 3, "workers": 3, "store": "mariadb", "queue": "redis"}
 SINGLE = {"store": "sqlite", "workers": 3}
 
@@ -40,7 +43,7 @@ def kill_server(rig, chance):
 
 
 @cell("kill-at-due", "kill -9 of a server and of a worker at a full second, when everything is due; started again at once",
-      "I1-I12", {"late_s": 3, "again_s": 5})
+      "I1-I12", {"late_s": 3, "retry_s": 2})
 def kill_at_due(rig, chance):
     server, worker, offset_ms = chance.choice(rig.servers), chance.choice(rig.workers), chance.choice([-10, 0, 10, 30, 50])
     rig.note(f"{server.name} and {worker.name}, {offset_ms} ms after it")
@@ -108,7 +111,7 @@ def rolling_upgrade(rig, chance):
 
 
 @cell("clock-step", "the clock of one server of three is an hour ahead, or behind, for 10 s", "I1, I2, I14: none early, none twice",
-      {}, CLUSTER | {"clocks": True}, ("faketime",))
+      {"late_s": 5}, CLUSTER | {"clocks": True}, ("faketime",))
 def clock_step(rig, chance):
     n, seconds = chance.randrange(len(rig.servers)), chance.choice([3600, -3600, 30, -30])
     rig.note(f"{rig.servers[n].name} by {seconds} s")
@@ -120,8 +123,8 @@ def clock_step(rig, chance):
 # ---- workers
 
 
-@cell("kill-worker", "kill -9 of one worker of three, started again after 0-3 s", "I3, I5, I9", {"again_s": 5}, short=True)
-@cell("single-kill-worker", "as `kill-worker`, with one server over SQLite", "I3, I5, I9", {"again_s": 5}, SINGLE)
+@cell("kill-worker", "kill -9 of one worker of three, started again after 0-3 s", "I3, I5, I9", {"late_s": 5, "retry_s": 2}, short=True)
+@cell("single-kill-worker", "as `kill-worker`, with one server over SQLite", "I3, I5, I9", {"late_s": 5, "retry_s": 2}, SINGLE)
 def kill_worker(rig, chance):
     victim = chance.choice(rig.workers)
     rig.note(victim.name)
@@ -130,8 +133,8 @@ def kill_worker(rig, chance):
     victim.start()
 
 
-@cell("lose-worker", "kill -9 of one worker of three, back only after its leases have passed", "I3, I5, I9", {"again_s": 47})
-@cell("single-lose-worker", "as `lose-worker`, with one server over SQLite", "I3, I5, I9", {"again_s": 47}, SINGLE)
+@cell("lose-worker", "kill -9 of one worker of three, back only after its leases have passed", "I3, I5, I9", {"late_s": 5, "again_s": 47})
+@cell("single-lose-worker", "as `lose-worker`, with one server over SQLite", "I3, I5, I9", {"late_s": 5, "again_s": 47}, SINGLE)
 def lose_worker(rig, chance):
     victim = chance.choice(rig.workers)
     rig.note(victim.name)
@@ -140,8 +143,8 @@ def lose_worker(rig, chance):
     victim.start()
 
 
-@cell("stop-worker", "SIGSTOP of one worker of three for 1-60 s", "I1-I6; overlap only after a lost lease")
-@cell("single-stop-worker", "as `stop-worker`, with one server over SQLite", "I1-I6; overlap only after a lost lease", {}, SINGLE)
+@cell("stop-worker", "SIGSTOP of one worker of three for 1-60 s", "I1-I6; overlap only after a lost lease", {"late_s": 5})
+@cell("single-stop-worker", "as `stop-worker`, with one server over SQLite", "I1-I6; overlap only after a lost lease", {"late_s": 5}, SINGLE)
 def stop_worker(rig, chance):
     victim, seconds = chance.choice(rig.workers), chance.choice([1, 5, 20, 60])
     rig.note(f"{victim.name} for {seconds} s")
@@ -150,7 +153,8 @@ def stop_worker(rig, chance):
     victim.resume()
 
 
-@cell("rolling-workers", "SIGTERM of one worker after the other, each back before the next goes", "I3, I5; none is lost", keeps=True)
+@cell("rolling-workers", "SIGTERM of one worker after the other, each back before the next goes", "I3, I5; none is lost", {"late_s": 5},
+      keeps=True)
 def rolling_workers(rig, chance):
     for worker in chance.sample(rig.workers, len(rig.workers)):
         code = worker.term()
@@ -169,34 +173,50 @@ def send(pid, number):
         os.kill(pid, number)
 
 
-def draw_pid(rig, chance, look):
-    pid = chance.choice(wait_for(look, 10, "a task process"))
-    rig.note(f"process {pid}")
-    return pid
+def draw_sleeper(rig, chance):
+    return chance.choice(wait_for(rig.sleepers, 10, "a task process"))
 
 
-@cell("kill-task", "kill -9 of the process of a task", "FAILED with its signal", {"late_s": 5})
-@cell("single-kill-task", "as `kill-task`, with one server over SQLite", "FAILED with its signal", {"late_s": 5}, SINGLE)
+def see_its_end(rig, sleeper):
+    """Until the servers know that the attempt has ended: the run's (status, message) then."""
+    begun = time.monotonic()
+    ((status, message),) = wait_for(lambda: rig.rows(
+        f"SELECT status, result_msg FROM ax_task_log WHERE gid = {sleeper.gid} AND (status NOT IN (2, 3) OR fence > {sleeper.fence})"), 60, f"run {sleeper.gid} ends")
+    rig.figure("end_s", time.monotonic() - begun)
+    return status, message
+
+
+@cell("kill-task", "kill -9 of the process of a task", "FAILED with its signal", {"late_s": 5, "end_s": 2})
+@cell("single-kill-task", "as `kill-task`, with one server over SQLite", "FAILED with its signal", {"late_s": 5, "end_s": 2}, SINGLE)
 def kill_task(rig, chance):
-    send(draw_pid(rig, chance, lambda: rig.task_pids("/sleep")), signal.SIGKILL)
+    sleeper = draw_sleeper(rig, chance)
+    rig.note(f"run {sleeper.gid}")
+    send(sleeper.pid, signal.SIGKILL)
+    status, message = see_its_end(rig, sleeper)
+    if status != SUCCESS and (status != FAILED or "SIGKILL" not in message):  # it may have slept enough before
+        rig.fault(f"run {sleeper.gid} was killed and is {status}: {message}")
     yield 0
 
 
-@cell("kill-shim", "kill -9 of an ax-exec", "the attempt ends, nothing of it stays", {"late_s": 5})
-@cell("single-kill-shim", "as `kill-shim`, with one server over SQLite", "the attempt ends, nothing of it stays", {"late_s": 5}, SINGLE)
+@cell("kill-shim", "kill -9 of an ax-exec", "the attempt ends, nothing of it stays", {"late_s": 5, "end_s": 2})
+@cell("single-kill-shim", "as `kill-shim`, with one server over SQLite", "the attempt ends, nothing of it stays", {"late_s": 5, "end_s": 2}, SINGLE)
 def kill_shim(rig, chance):
-    send(draw_pid(rig, chance, rig.shim_pids), signal.SIGKILL)
+    sleeper = draw_sleeper(rig, chance)
+    rig.note(f"run {sleeper.gid}")
+    send(sleeper.shim, signal.SIGKILL)
+    see_its_end(rig, sleeper)
+    wait_for(lambda: sleeper.pid not in tagged(rig.tag), 10, "the task's process is gone")
     yield 0
 
 
 @cell("stop-shim", "SIGSTOP of an ax-exec for 1-20 s", "I1-I6", {"late_s": 5})
 @cell("single-stop-shim", "as `stop-shim`, with one server over SQLite", "I1-I6", {"late_s": 5}, SINGLE)
 def stop_shim(rig, chance):
-    pid, seconds = draw_pid(rig, chance, rig.shim_pids), chance.choice([1, 5, 20])
-    rig.note(f"for {seconds} s")
-    send(pid, signal.SIGSTOP)
+    shim, seconds = draw_sleeper(rig, chance).shim, chance.choice([1, 5, 20])
+    rig.note(f"process {shim} for {seconds} s")
+    send(shim, signal.SIGSTOP)
     yield seconds
-    send(pid, signal.SIGCONT)
+    send(shim, signal.SIGCONT)
 
 
 @cell("poison", "a task that kills the worker that executes it", "I11: it ends, after its losses", {"late_s": 5})
@@ -238,8 +258,9 @@ def overload(rig, chance):
 
 
 @cell("cut-worker", "one worker is cut off from all servers for 2-60 s: nothing passes, one way or both", "I3, I5; it kills its own work in time",
-      {}, CLUSTER | {"links": ("worker",)})
-@cell("single-cut-worker", "as `cut-worker`, with one server over SQLite", "I3, I5; it kills its own work in time", {}, SINGLE | {"links": ("worker",)})
+      {"late_s": 5, "normal_s": 10}, CLUSTER | {"links": ("worker",)})
+@cell("single-cut-worker", "as `cut-worker`, with one server over SQLite", "I3, I5; it kills its own work in time", {"late_s": 5, "normal_s": 10},
+      SINGLE | {"links": ("worker",)})
 def cut_worker(rig, chance):
     n, way, seconds = chance.randrange(len(rig.workers)), chance.choice([None, "up", "down"]), chance.choice([2, 10, 60])
     rig.note(f"{rig.workers[n].name}, {way or 'both ways'}, for {seconds} s")
@@ -329,7 +350,7 @@ def stop_database(rig, chance):
 
 
 @cell("cut-database", "one server of three is cut off from the database for 2-60 s, one way or both", "all; that server does nothing",
-      {"late_s": 5}, CLUSTER | {"links": ("database",)})
+      {"late_s": 5, "normal_s": 10}, CLUSTER | {"links": ("database",)})
 def cut_database(rig, chance):
     n, way, seconds = chance.randrange(len(rig.servers)), chance.choice([None, "up", "down"]), chance.choice([2, 10, 60])
     rig.note(f"{rig.servers[n].name}, {way or 'both ways'}, for {seconds} s")
@@ -339,7 +360,7 @@ def cut_database(rig, chance):
     rig.database_links[n].heal()
 
 
-@cell("slow-database", "each byte between servers and database takes 200 ms longer", "no time-out for want of a heartbeat", {},
+@cell("slow-database", "each byte between servers and database takes 200 ms longer", "no time-out for want of a heartbeat", {"late_s": 5},
       CLUSTER | {"links": ("database",)}, keeps=True)
 def slow_database(rig, chance):
     for link in rig.database_links:
@@ -432,7 +453,7 @@ def stale_redis(rig, chance):
             rig.queue.ask("ZADD", key, *[word for pair in zip(members[1::2], members[::2]) for word in pair])
 
 
-@cell("cut-redis", "one server of three, or all, are cut off from Redis for 2-20 s, one way or both", "all", {"late_s": 5},
+@cell("cut-redis", "one server of three, or all, are cut off from Redis for 2-20 s, one way or both", "all", {"late_s": 5, "normal_s": 10},
       CLUSTER | {"links": ("queue",)})
 def cut_redis(rig, chance):
     links = chance.choice([rig.queue_links, [chance.choice(rig.queue_links)]])

@@ -11,6 +11,8 @@ FIGURES = {
     "first_s": "from heal to the first run",
     "normal_s": "from heal until fires are on time again",
     "again_s": "from the fault until lost attempts are tried again",
+    "retry_s": "from the heal until lost attempts are tried again",
+    "end_s": "from the kill of a task's process until its end is known",
     "drain_s": "from the last fire until nothing is live",
 }
 
@@ -39,8 +41,8 @@ def read_lost(cluster):
 
 
 def count_lost(cluster):
-    """All of them, those that nobody tried again as well."""
-    return cluster.rows(f"SELECT COUNT(*) FROM ax_attempt WHERE outcome = {LOST}")[0][0]
+    """Attempts, those that nobody tried again as well."""
+    return cluster.rows("SELECT SUM(lost_times) FROM ax_task_log")[0][0]
 
 
 def read_first(cluster, heal_ms):
@@ -58,13 +60,14 @@ def measure_round(cluster, fires, lost, calm, begin, heal, end):
     due = [(at, begun) for at, begun in fires if begin - 1000 <= at < end]
     late = [begun - at for at, begun in due if begun >= begin]
     slow = [begun for at, begun in due if begun - at > calm["max_ms"] + SLOW_MS]
-    again = [next_ - begin for given, ended, next_ in lost if given < heal and begin <= ended < end]
+    again = [next_ for given, ended, next_ in lost if given < heal and begin <= ended < end]
     first = read_first(cluster, heal)
     return {
         "late_s": max(0, max(late, default=0) - calm["p99_ms"]) / 1000,
         "first_s": (first - heal) / 1000 if isinstance(first, int) else None,
         "normal_s": max(0, max(slow, default=heal) - heal) / 1000,
-        "again_s": max(again, default=0) / 1000,
+        "again_s": (max(again, default=begin) - begin) / 1000,
+        "retry_s": max(0, max(again, default=heal) - heal) / 1000,
     }
 
 

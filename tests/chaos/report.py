@@ -61,6 +61,13 @@ def table_head(first, line):
     return [f"{first} {' | '.join(name.replace('_s', ', s') for name in FIGURES)} |", line + "---:|" * len(FIGURES)]
 
 
+def missed(cells):
+    """A row for each aim that was not kept."""
+    rows = [f"| `{r['name']}` | {FIGURES[name]} | {number(value)} s | ≤ {most} s |"
+            for r in cells for name, (value, most) in r["missed_aims"].items()]
+    return ["## Aims that were missed", "", *(["| cell | | measured | aim |", "|---|---|---:|---:|", *rows] if rows else ["None."]), ""]
+
+
 def write(told, all_cells):
     """The tables of what was measured now replace the old ones; what people wrote above the mark stays."""
     head = DOC.read_text().split(MARK)[0]
@@ -69,6 +76,7 @@ def write(told, all_cells):
         f"<sub>{where['time']}, revision {where['revision']}; {where['cpus']} processors, kernel {where['kernel']}, load average before"
         f" {where['load_average']:.1f}; seed {told['seed']}, {told['rate']} fires/s, faults for {told['seconds']} s in each cell</sub>", "",
         *table_head("| cell | faults | runs | found wrong |", "|---|---:|---:|---|"), *map(row, cells), "",
+        *missed(cells),
         *[line for r in cells if r["name"] == "anything" and "rounds" in r for line in everything(r, all_cells)],
         "## What each cell does", "", "| cell | what is done | what must hold |", "|---|---|---|",
         *[f"| `{r['name']}` | {r['does']} | {r['holds']} |" for r in cells], "",

@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 from ax_world import ROOT, Clock, tagged
 from cluster import Cluster
@@ -18,6 +19,22 @@ def is_shim(pid):
         return os.readlink(f"/proc/{pid}/exe").endswith("/ax-exec")
     except OSError:
         return False
+
+
+class Sleeper(NamedTuple):
+    """A process of a task, its ax-exec, and the attempt that they are."""
+
+    pid: int
+    shim: int
+    gid: int
+    fence: int
+
+    @classmethod
+    def read(cls, pid):
+        folder = Path(f"/proc/{pid}")
+        said = dict(one.split(b"=", 1) for one in (folder / "environ").read_bytes().split(b"\0") if b"=" in one)
+        parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        return cls(pid, parent, int(said.get(b"AX_GID", 0)), int(said.get(b"AX_FENCE", 0)))
 
 
 class CommitProxy(Proxy):
@@ -56,12 +73,16 @@ class Rig(Cluster):
         self.database_links, self.queue_links = [], []  # a proxy for each server
         self.worker_links = {}  # (worker, server) → proxy
         self.clocks = []
-        self.said = []  # of the fault that is under way
+        self.said, self.figures = [], {}  # of the fault that is under way
         self.wrong = []
 
     def note(self, text):
         """What a fault drew."""
         self.said.append(text)
+
+    def figure(self, name, value):
+        """What a fault measured by itself."""
+        self.figures[name] = value
 
     def fault(self, text):
         self.wrong.append(text)
@@ -109,17 +130,14 @@ class Rig(Cluster):
     def links_of_worker(self, n):
         return [link for (worker, _), link in self.worker_links.items() if worker == n]
 
-    def task_pids(self, program):
-        """Processes of tasks that are that program."""
-        return [pid for pid, command in tagged(self.tag).items() if command.split(" ")[0].endswith(program)]
-
-    def shim_pids(self):
-        """The ax-exec of each task process."""
-        parents = set()
-        for pid in self.task_pids("/sleep"):
+    def sleepers(self):
+        """The tasks that sleep now."""
+        found = []
+        for pid, command in tagged(self.tag).items():
             with contextlib.suppress(OSError):  # it ended meanwhile
-                parents.add(int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1]))
-        return [pid for pid in sorted(parents) if is_shim(pid)]
+                if command.split(" ")[0].endswith("/sleep"):
+                    found.append(Sleeper.read(pid))
+        return [sleeper for sleeper in found if is_shim(sleeper.shim)]
 
     def keep_logs(self, name):
         """Copies of all logs, so that what went wrong can be read when the folder is gone."""
