@@ -66,8 +66,8 @@ static const struct ax_worker_group *find_part(struct sim *sim, const char *work
 	return NULL;
 }
 
-/* A claim went to a worker that wants runs, offers the executor and has the tags; the long lane, the backlog and the
- * quota hold with it (I16). */
+/* A claim is of a group that is not paused and went to a worker that wants runs, offers the executor and has the tags;
+ * the long lane, the backlog and the quota hold with it (I16). */
 void sim_check_claim(struct sim *sim, const struct ax_run *run)
 {
 	const struct ax_worker *worker = find_worker(sim, run->worker);
@@ -90,6 +90,8 @@ void sim_check_claim(struct sim *sim, const struct ax_run *run)
 		sim_fail(sim, "I16 run %lld demands %s and went to %s", gid, run->demand, run->worker);
 	if (strstr(sim_worker_executors(real), run->executor_key) == NULL)
 		sim_fail(sim, "I16 run %lld went to %s, which has no %s", gid, run->worker, run->executor_key);
+	if (group->paused)
+		sim_fail(sim, "I16 run %lld was claimed although group %s is paused", gid, group->group_key);
 	if (group->running > group->dispatch_quota)
 		sim_fail(sim, "I6 group %s has %lld running, its quota is %lld", group->group_key,
 			(long long)group->running, (long long)group->dispatch_quota);

@@ -133,6 +133,88 @@ static void set_group(struct world *w, void (*change)(struct ax_group *group))
 	assert_int_equal(ax_group_update(&w->ctx, &group, &group, NULL), AX_OK);
 }
 
+/* --- a paused group ----------------------------------------------------------------------------------------------- */
+
+static void paused(struct ax_group *group)
+{
+	group->paused = true;
+}
+
+static void resumed(struct ax_group *group)
+{
+	group->paused = false;
+}
+
+/* Once it is paused nobody looks at it again until it is resumed. */
+static void test_a_paused_group_gives_nothing(void **state)
+{
+	struct world *w = *state;
+	struct ax_order order;
+	struct ax_poll poll = {
+		.worker = "a", .incarnation = "i1", .free = { { .group_key = "default", .slots = 1 } }, .n_free = 1
+	};
+	int64_t gid = trigger(w, task_with(w, AX_ROUTE_LEAST_BUSY, NULL), "");
+	set_group(w, paused);
+	serve_polls(w, &poll, 1);
+	assert_int_equal(poll.n_orders, 0);
+	assert_int_equal(poll.free[0].again_ms, AX_AGAIN_NEVER);
+	assert_string_equal(waits_for(w, gid), "group_paused");
+	set_group(w, resumed);
+	assert_int_equal(ask(w, "a", 1, &order, NULL), 1);
+	assert_int_equal(order.run.gid, gid);
+}
+
+/* A store in which a person at another server pauses the group just before a claim locks it. */
+static struct {
+	struct ax_store store, *inner;
+	struct ax_tx_ops ops;
+	const struct ax_tx_ops *inner_ops;
+	ax_tx_fn fn;
+	void *arg;
+} pausing;
+
+static enum ax_status group_paused_meanwhile(
+	struct ax_tx *tx, const char *key, bool lock, struct ax_group *ret, struct ax_err *err)
+{
+	enum ax_status status = pausing.inner_ops->group_get(tx, key, lock, ret, err);
+	ret->paused = lock;
+	return status;
+}
+
+static enum ax_status call_pausing(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	(void)arg;
+	pausing.inner_ops = tx->ops;
+	pausing.ops = *tx->ops;
+	pausing.ops.group_get = group_paused_meanwhile;
+	tx->ops = &pausing.ops;
+	enum ax_status status = pausing.fn(tx, pausing.arg, err);
+	tx->ops = pausing.inner_ops;
+	return status;
+}
+
+static enum ax_status run_pausing(
+	struct ax_store *store, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
+{
+	(void)store;
+	pausing.fn = fn;
+	pausing.arg = arg;
+	return ax_store_run(pausing.inner, arena, call_pausing, NULL, err);
+}
+
+static void test_a_pause_that_comes_before_the_lock_holds(void **state)
+{
+	static const struct ax_store_ops ops = { run_pausing };
+	struct world *w = *state;
+	trigger(w, task_with(w, AX_ROUTE_LEAST_BUSY, NULL), "");
+	pausing.inner = w->ctx.store;
+	pausing.store = (struct ax_store){ .ops = &ops };
+	w->ctx.store = &pausing.store;
+	assert_int_equal(ask(w, "abc", 1, NULL, NULL), 0);
+	w->ctx.store = pausing.inner;
+	assert_int_equal(ask(w, "abc", 1, NULL, NULL), 1);
+}
+
 /* --- policies that take the best of those who ask ------------------------------------------------------------------
  */
 
@@ -548,6 +630,8 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, three_workers, world_down)
 	const struct CMUnitTest tests[] = {
+		T(test_a_paused_group_gives_nothing),
+		T(test_a_pause_that_comes_before_the_lock_holds),
 		T(test_least_busy_spreads),
 		T(test_round_robin_goes_on_after_a_restart),
 		T(test_random_spreads),
