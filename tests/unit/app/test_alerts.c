@@ -104,6 +104,7 @@ static enum ax_status edit_group(struct ax_tx *tx, void *arg, struct ax_err *err
 	group.late_seconds = wanted->late_seconds;
 	group.backlog_limit = wanted->backlog_limit;
 	group.backlog_seconds = wanted->backlog_seconds;
+	group.paused = wanted->paused;
 	return tx->ops->group_update(tx, &group, group.version, err);
 }
 
@@ -520,6 +521,30 @@ static void test_a_backlog_needs_many_runs_that_wait_long(void **state)
 	assert_string_equal(end_of(w, AX_ALERT_BACKLOG), "250 runs wait now");
 }
 
+static void test_what_waits_in_a_paused_group_is_neither_late_nor_a_backlog(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "", NULL);
+	struct ax_run run;
+	bool existed;
+	struct ax_trigger ask = { .task_id = id, .key = "", .params = "" };
+	struct ax_group group = {
+		.contacts = "", .late_seconds = 30, .backlog_limit = 1, .backlog_seconds = 60, .paused = true
+	};
+	set_group(w, group);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(ax_task_trigger(&w->ctx, &ask, &run, &existed, NULL), AX_OK);
+	for (int i = 0; i < 10; i++)
+		go(w, 11000);
+	assert_int_equal(count_alerts(w, AX_ALERT_LATE, AX_ALERT_OPEN), 0);
+	assert_int_equal(count_alerts(w, AX_ALERT_BACKLOG, AX_ALERT_OPEN), 0);
+	group.paused = false;
+	set_group(w, group); /* nobody wants them to wait any more */
+	go(w, 11000);
+	assert_int_equal(count_alerts(w, AX_ALERT_LATE, AX_ALERT_OPEN), 1);
+	assert_int_equal(count_alerts(w, AX_ALERT_BACKLOG, AX_ALERT_OPEN), 1);
+}
+
 /* worker_lost */
 
 static void test_a_worker_that_falls_silent_is_lost_until_it_is_back(void **state)
@@ -666,6 +691,7 @@ int main(void)
 		TEST(test_a_late_claim_counts_by_the_tasks_own_bound),
 		TEST(test_what_a_person_holds_back_is_not_late),
 		TEST(test_a_backlog_needs_many_runs_that_wait_long),
+		TEST(test_what_waits_in_a_paused_group_is_neither_late_nor_a_backlog),
 		TEST(test_a_worker_that_falls_silent_is_lost_until_it_is_back),
 		TEST(test_a_server_that_was_away_blames_no_worker),
 		TEST(test_a_task_that_does_not_succeed_is_absent),
