@@ -30,6 +30,38 @@ def test_a_trial_is_promoted_by_its_rule(admin, worker, make_task):
     assert "canary.begin" in said and "canary.promote" in said
 
 
+def test_a_trial_is_rolled_back_by_its_rule(admin, worker, make_task):
+    task = make_task(retry_count=0)
+    path = f"/api/v1/tasks/{task['id']}/canary"
+    admin.post(path, {"version": 1, "percent": 100, "change": {"biz_param": {"v": 2}}, "min_runs": 2}).ok(201)
+    assert run_once(admin, worker, task, "failed") == {"v": 2}  # one of two is too many already
+    canary = admin.get(path).ok()
+    assert (canary["state"], canary["ended_by"], canary["trial"]["failed"]) == ("rolled_back", "rule", 1)
+    assert "1 of its 1 runs failed" in canary["reason"]
+    after = admin.get(f"/api/v1/tasks/{task['id']}").ok()
+    assert after["version"] == 3 and after["biz_param"] == task["biz_param"] and after["canary_version"] is None
+    said = admin.get(f"/api/v1/audit/log?object=task:{task['id']}").ok()["items"]
+    assert [(e["actor"], e["reason"]) for e in said if e["action"] == "canary.rollback"] == [("rule", canary["reason"])]
+    assert run_once(admin, worker, task, "success") == task["biz_param"]
+
+
+def test_the_rule_is_let_in_by_hand(admin, worker, make_task):
+    task = make_task(retry_count=0)
+    path = f"/api/v1/tasks/{task['id']}/canary"
+    admin.post(path, {"version": 1, "percent": 100, "automatic": False, "change": {"timeout_seconds": 5}, "min_runs": 1}).ok(201)
+    run_once(admin, worker, task, "failed")
+    canary = admin.get(path).ok()
+    assert (canary["state"], canary["automatic"], canary["trial"]["failed"]) == ("running", False, 1)
+    canary = admin.patch(path, {"automatic": True}).ok()
+    assert (canary["state"], canary["automatic"], canary["percent"]) == ("running", True, 100)
+    assert admin.patch(path, {"automatic": False}).ok()["automatic"] is False
+    admin.patch(path, {"automatic": "yes"}).refused(400, "invalid", "automatic")
+    admin.patch(path, {"automatic": True}).ok()
+    run_once(admin, worker, task, "failed")
+    canary = admin.get(path).ok()
+    assert (canary["state"], canary["ended_by"]) == ("rolled_back", "rule")
+
+
 def test_by_hand(admin, worker, make_task):
     task = make_task(retry_count=0)
     path = f"/api/v1/tasks/{task['id']}/canary"

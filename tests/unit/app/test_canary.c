@@ -10,7 +10,8 @@
 #include "port/mem_store.h"
 #include "port/row.h"
 
-static struct ax_canary start(struct world *w, int64_t id, int64_t percent, bool automatic)
+static struct ax_canary start_with_p95(
+	struct world *w, int64_t id, int64_t percent, bool automatic, int64_t max_p95_percent)
 {
 	struct ax_task task = task_row(w, id);
 	struct ax_task_def trial = task.def;
@@ -23,7 +24,7 @@ static struct ax_canary start(struct world *w, int64_t id, int64_t percent, bool
 		.automatic = automatic,
 		.min_runs = 3,
 		.max_failure_points = 10,
-		.max_p95_percent = 0,
+		.max_p95_percent = max_p95_percent,
 	}, canary;
 	struct ax_err err = { 0 };
 	if (ax_canary_begin(&w->ctx, &ask, &trial, "anna", &canary, &err) != AX_OK)
@@ -31,16 +32,27 @@ static struct ax_canary start(struct world *w, int64_t id, int64_t percent, bool
 	return canary;
 }
 
-/* One fire, executed to that outcome; returns the version that it ran. */
-static int64_t fire(struct world *w, enum ax_outcome outcome)
+static struct ax_canary start(struct world *w, int64_t id, int64_t percent, bool automatic)
+{
+	return start_with_p95(w, id, percent, automatic, 0);
+}
+
+/* One fire, executed to that outcome in the time that its version takes; returns the version that it ran. */
+static int64_t fire_and_take(struct world *w, enum ax_outcome outcome, int64_t base_ms, int64_t trial_ms)
 {
 	struct ax_order order;
 	go(w, 60000);
 	assert_int_equal(poll(w, "w1", "i1", 10, &order, NULL), 1);
 	assert_string_equal(order.def.biz_param, order.run.version == 2 ? "{\"v\":2}" : "null");
 	report(w, "w1", AX_ITEM_STARTED, &order.run);
+	go_quiet(w, order.run.version == 2 ? trial_ms : base_ms);
 	result(w, "w1", &order.run, outcome);
 	return order.run.version;
+}
+
+static int64_t fire(struct world *w, enum ax_outcome outcome)
+{
+	return fire_and_take(w, outcome, 0, 0);
 }
 
 static void no_retries(struct ax_task_def *def)
@@ -83,6 +95,39 @@ static void test_a_bad_trial_is_rolled_back_before_it_has_all_its_runs(void **st
 	assert_int_equal(task.version, 3); /* the base once more: versions only grow */
 	assert_string_equal(task.def.biz_param, "null");
 	assert_int_equal(fire(w, AX_OUTCOME_SUCCESS), 3);
+}
+
+/* Fires until the rule has decided. */
+static struct ax_canary judged(struct world *w, int64_t id, int64_t base_ms, int64_t trial_ms)
+{
+	for (int fires = 0; task_row(w, id).canary_version != 0; fires++) {
+		assert_true(fires < 50);
+		fire_and_take(w, AX_OUTCOME_SUCCESS, base_ms, trial_ms);
+	}
+	return *(const struct ax_canary *)ax_mem_store_at(w->mem, &ax_canary_row, 0);
+}
+
+static void test_a_slow_trial_is_rolled_back_although_it_succeeds(void **state)
+{
+	struct world *w = *state;
+	int64_t id = begin(w);
+	start_with_p95(w, id, 50, true, 150);
+	struct ax_canary canary = judged(w, id, 100, 200);
+	assert_int_equal(canary.state, AX_CANARY_ROLLED_BACK);
+	assert_string_equal(canary.ended_by, "rule");
+	assert_non_null(strstr(canary.reason, "failures 0.00 % against 0.00 %, p95 "));
+	assert_int_equal(canary.failed, 0);
+	assert_int_equal(task_row(w, id).version, 3);
+	assert_string_equal(task_row(w, id).def.biz_param, "null");
+}
+
+static void test_a_trial_as_quick_as_allowed_takes_over(void **state)
+{
+	struct world *w = *state;
+	int64_t id = begin(w);
+	start_with_p95(w, id, 50, true, 300);
+	assert_int_equal(judged(w, id, 100, 200).state, AX_CANARY_PROMOTED);
+	assert_int_equal(task_row(w, id).version, 2);
 }
 
 static void test_while_it_runs_the_task_is_not_edited(void **state)
@@ -207,6 +252,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_good_trial_takes_over_by_itself),
 		TEST(test_a_bad_trial_is_rolled_back_before_it_has_all_its_runs),
+		TEST(test_a_slow_trial_is_rolled_back_although_it_succeeds),
+		TEST(test_a_trial_as_quick_as_allowed_takes_over),
 		TEST(test_while_it_runs_the_task_is_not_edited),
 		TEST(test_a_person_decides_when_the_rule_does_not),
 		TEST(test_the_schedule_is_not_part_of_it),
