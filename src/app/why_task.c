@@ -353,7 +353,7 @@ static void ready(struct look *look)
 
 static void tell_task(struct look *look)
 {
-	static const char *const words[] = { "created", "enabled", "paused" };
+	static const char *const words[] = { "created", "enabled", "paused", "deleting" };
 	struct ax_why_case *c = &look->c;
 	const struct ax_task *task = &c->task;
 	bool scheduled = ax_def_has_schedule(&task->def);

@@ -664,6 +664,18 @@ static void test_a_task_whose_zone_is_gone(void **state)
 	says(answer(&why), "Test/Moving");
 }
 
+static void test_a_task_that_is_being_deleted(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "@hourly", NULL);
+	trigger(w, id, "");
+	claim(w);
+	assert_int_equal(ax_task_delete(&w->ctx, id, true, "test", NULL), AX_CONFLICT);
+	struct ax_why why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "deleting");
+	says(step(&why, "task", 0)->text, "deleting");
+}
+
 static void test_a_fire_without_a_trace_is_a_fault(void **state)
 {
 	struct world *w = *state;
@@ -826,6 +838,7 @@ int main(void)
 		T(test_missed_then_run_by_a_person),
 		T(test_paused_created_and_exhausted_tasks),
 		T(test_a_task_whose_zone_is_gone),
+		T(test_a_task_that_is_being_deleted),
 		T(test_a_fire_without_a_trace_is_a_fault),
 		T(test_tasks_without_a_schedule_and_after),
 		T(test_what_became_of_the_newest_event),
