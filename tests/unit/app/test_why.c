@@ -12,6 +12,8 @@
 #include "app/why.h"
 #include "app/workers.h"
 #include "core/limits.h"
+#include "core/rule.h"
+#include "make_tzif.h"
 #include "port/mem_store.h"
 
 /* --- asking ------------------------------------------------------------------------------------------------------- */
@@ -165,6 +167,15 @@ static enum ax_status cover_first_minute(struct ax_tx *tx, void *arg, struct ax_
 	return tx->ops->run_update(tx, run, run->rev, err);
 }
 
+static enum ax_status stand_for_half_past(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct ax_run *run = arg;
+	run->gid++;
+	run->trigger_time = run->create_time = T0 + 90000;
+	run->fire_key = ax_sprintf(tx->arena, "%lld", (long long)run->trigger_time);
+	return tx->ops->run_insert(tx, run, err);
+}
+
 static enum ax_status forget_first_minute(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct ax_task *task = arg;
@@ -219,6 +230,40 @@ static void test_a_fire_on_time_that_succeeds(void **state)
 	says(step(&why, "one_fire", 0)->text, "a different gid");
 	for (int i = 0; i < why.n; i++)
 		assert_int_not_equal(why.steps[i].mark, AX_WHY_FAIL);
+}
+
+static void spread_over_an_hour(struct ax_task_def *def)
+{
+	def->jitter_seconds = 3599;
+}
+
+static void test_jitter_makes_it_due_later(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "0 * * * *", spread_over_an_hour);
+	go(w, task_row(w, id).next_trigger_time - w->now);
+	struct ax_run run = find_run(w, id, AX_RUN_WAITING, 0);
+	int64_t jitter_s = (run.trigger_time - T0 - 3600000) / 1000;
+	assert_in_range(jitter_s, 1, 3599);
+	struct ax_why why = why_run(w, run.gid);
+	says(step(&why, "fire", 0)->text, "2026-06-01T01:00:00Z");
+	assert_int_equal(step(&why, "jitter", 0)->time, run.trigger_time);
+	says(step(&why, "jitter", 0)->text, "jitter makes it due");
+	assert_int_equal(step(&why, "on_time", 0)->mark, AX_WHY_OK);
+}
+
+static void test_a_fire_that_no_rule_demanded_is_a_fault(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "* * * * *", NULL);
+	go(w, 60000);
+	struct ax_run run = find_run(w, id, AX_RUN_WAITING, 0);
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, stand_for_half_past, &run, NULL), AX_OK);
+	struct ax_why why = why_run(w, run.gid);
+	assert_int_equal(step(&why, "fire_undemanded", 0)->mark, AX_WHY_FAIL);
+	says(step(&why, "fire_undemanded", 0)->text, "2026-06-01T00:01:30Z");
+	says(step(&why, "fire_undemanded", 0)->text, "* * * * * in UTC");
+	assert_false(has(&why, "fire"));
 }
 
 static void test_by_hand_by_key_and_rerun(void **state)
@@ -399,6 +444,53 @@ static void test_failures_and_their_retries(void **state)
 	says(step(&why, "given_out", 0)->text, "Attempt 2 (fence 2)");
 }
 
+static void test_a_timeout_and_its_retry(void **state)
+{
+	struct world *w = *state;
+	struct ax_run run = trigger(w, make_task(w, "@hourly", one_retry), "");
+	run = claim(w);
+	report(w, "w1", AX_ITEM_STARTED, &run);
+	go(w, 5000);
+	result(w, "w1", &run, AX_OUTCOME_TIMEOUT);
+	struct ax_why why = why_run(w, run.gid);
+	assert_string_equal(verdict(&why), "retrying");
+	assert_int_equal(step(&why, "attempt_timeout", 0)->mark, AX_WHY_FAIL);
+	says(step(&why, "attempt_timeout", 0)->text, "timed out after 5 s (code 3: said so): retry 1 of 1");
+	go(w, 120000);
+	run = claim(w);
+	result(w, "w1", &run, AX_OUTCOME_TIMEOUT);
+	why = why_run(w, run.gid);
+	assert_string_equal(verdict(&why), "timeout");
+}
+
+static void test_a_worker_that_shuts_down_stops_an_attempt(void **state)
+{
+	struct world *w = *state;
+	struct ax_run run = trigger(w, make_task(w, "@hourly", NULL), "");
+	run = claim(w);
+	report(w, "w1", AX_ITEM_STARTED, &run);
+	go(w, 5000);
+	assert_int_equal(result(w, "w1", &run, AX_OUTCOME_CANCELLED), AX_VERDICT_APPLIED);
+	struct ax_why why = why_run(w, run.gid);
+	assert_int_equal(step(&why, "attempt_stopped", 0)->mark, AX_WHY_FAIL);
+	says(step(&why, "attempt_stopped", 0)->text, "was stopped after 5 s");
+	says(step(&why, "attempt_stopped", 0)->text, "lost 1 of 3, given out again");
+	assert_string_equal(verdict(&why), "claim");
+}
+
+static void test_what_a_worker_refuses_is_not_tried_again(void **state)
+{
+	struct world *w = *state;
+	struct ax_run run = trigger(w, make_task(w, "@hourly", one_retry), "");
+	run = claim(w);
+	result(w, "w1", &run, AX_OUTCOME_REFUSED);
+	struct ax_why why = why_run(w, run.gid);
+	assert_string_equal(verdict(&why), "refused");
+	says(answer(&why), "said so");
+	assert_true(has(&why, "given_out"));
+	assert_false(has(&why, "attempt_refused")); /* it ended the run, which says so itself */
+}
+
 static void test_a_bounce_counts_for_nothing(void **state)
 {
 	struct world *w = *state;
@@ -563,6 +655,9 @@ static void test_the_fire_before_an_instant(void **state)
 	assert_string_equal(verdict(&why), "ran");
 	says(answer(&why), number(w, run.gid));
 	says(step(&why, "fire_after", 0)->text, "2026-06-02T02:30:00Z");
+	assert_int_equal(step(&why, "enabled", 0)->mark, AX_WHY_OK);
+	assert_int_equal(step(&why, "next_fire", 0)->mark, AX_WHY_OK);
+	says(step(&why, "next_fire", 0)->text, "2026-06-02T02:30:00Z");
 	assert_true(has(&why, "backlog")); /* every rule was asked and holds */
 	why = why_task(w, id, w->now + 2 * INT64_C(86400000));
 	assert_string_equal(verdict(&why), "not_due_yet");
@@ -605,6 +700,8 @@ static void test_missed_then_run_by_a_person(void **state)
 	struct ax_why why = why_run(w, missed.gid);
 	assert_string_equal(verdict(&why), "missed");
 	says(answer(&why), "a person must decide");
+	assert_int_equal(step(&why, "missed_fires", 0)->mark, AX_WHY_FAIL);
+	says(step(&why, "missed_fires", 0)->text, "1 missed fires from 2026-06-01T01:00:00Z to 2026-06-01T01:00:00Z");
 	why = why_task(w, id, T0 + 3600000);
 	assert_string_equal(verdict(&why), "missed");
 	struct ax_runs made;
@@ -618,6 +715,42 @@ static void test_missed_then_run_by_a_person(void **state)
 	why = why_task(w, id, T0 + 3600000);
 	assert_string_equal(verdict(&why), "waiting");
 	says(answer(&why), number(w, made.at[0].gid));
+}
+
+static void test_missed_and_dismissed_by_a_person(void **state)
+{
+	struct world *w = *state;
+	struct ax_runs made;
+	int64_t id = make_task(w, "@hourly", NULL);
+	go_quiet(w, 3 * 3600000 + 1200000);
+	go(w, 0);
+	struct ax_run missed = find_run(w, id, AX_RUN_MISSED, 0);
+	assert_int_equal(
+		ax_run_resolve_missed(&w->ctx, missed.gid, AX_MISSED_DISMISS, "", &missed, &made, NULL), AX_OK);
+	struct ax_why why = why_run(w, missed.gid);
+	assert_string_equal(verdict(&why), "missed_dismissed");
+	says(answer(&why), "a person dismissed it");
+	says(step(&why, "missed_fires", 0)->text, "3 missed fires from 2026-06-01T01:00:00Z to 2026-06-01T03:00:00Z");
+}
+
+static void from_two_past_to_four_past(struct ax_task_def *def)
+{
+	def->valid_from = T0 + 120000;
+	def->valid_until = T0 + 240000;
+}
+
+static void test_a_time_outside_the_window_of_validity(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "* * * * *", from_two_past_to_four_past);
+	for (int i = 0; i < 6; i++)
+		go(w, 60000);
+	struct ax_why why = why_task(w, id, T0 + 90000);
+	assert_string_equal(verdict(&why), "validity");
+	says(answer(&why), "2026-06-01T00:01:00Z is no fire: the task is valid from 2026-06-01T00:02:00Z");
+	why = why_task(w, id, T0 + 330000);
+	assert_string_equal(verdict(&why), "validity");
+	says(answer(&why), "2026-06-01T00:05:00Z is no fire: the task is valid until 2026-06-01T00:04:00Z");
 }
 
 static void test_paused_created_and_exhausted_tasks(void **state)
@@ -662,6 +795,33 @@ static void test_a_task_whose_zone_is_gone(void **state)
 	struct ax_why why = why_task(w, id, w->now);
 	assert_true(has(&why, "unschedulable"));
 	says(answer(&why), "Test/Moving");
+}
+
+/* On the night of 2 June the clock goes from 02:00 to 03:00. */
+static struct ax_tz *zone_with_a_gap(void)
+{
+	unsigned char bytes[512];
+	struct ax_tz *tz;
+	size_t len = make_tzif(bytes, "XXX0YYY,M6.1.2,M10.5.0");
+	assert_int_equal(ax_tz_parse("Test/Moving", bytes, len, &tz, NULL), AX_OK);
+	return tz;
+}
+
+static void test_fires_that_a_change_of_the_clock_leaves_out(void **state)
+{
+	struct world *w = *state;
+	struct ax_tz *tz = zone_with_a_gap();
+	w->moving = tz;
+	int64_t id = make_task(w, "*/30 0-12 * * *", in_moving), jump = T0 + INT64_C(26) * 3600000;
+	struct ax_why why = why_task(w, id, jump - 600000);
+	says(step(&why, "fire", 0)->text, "2026-06-02T01:30:00Z");
+	assert_int_equal(step(&why, "gap", 0)->time, jump);
+	says(step(&why, "gap", 0)->text, "does not run from 02:00 to 03:00");
+	says(step(&why, "fire_after", 0)->text, "2026-06-02T03:00:00+01:00");
+	why = why_task(w, id, jump - 2400000);
+	assert_false(has(&why, "gap")); /* a fire comes before it */
+	ax_tz_free(tz);
+	w->moving = NULL;
 }
 
 static void test_a_task_that_is_being_deleted(void **state)
@@ -816,6 +976,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_up, world_down)
 		T(test_a_fire_on_time_that_succeeds),
+		T(test_jitter_makes_it_due_later),
+		T(test_a_fire_that_no_rule_demanded_is_a_fault),
 		T(test_by_hand_by_key_and_rerun),
 		T(test_a_gap_makes_a_run_late_that_covers_the_others),
 		T(test_waiting_for_another_run),
@@ -825,6 +987,9 @@ int main(void)
 		T(test_a_parent_says_what_its_shards_wait_for),
 		T(test_a_paused_task_holds_its_runs),
 		T(test_failures_and_their_retries),
+		T(test_a_timeout_and_its_retry),
+		T(test_a_worker_that_shuts_down_stops_an_attempt),
+		T(test_what_a_worker_refuses_is_not_tried_again),
 		T(test_a_bounce_counts_for_nothing),
 		T(test_a_run_that_was_given_back),
 		T(test_a_lost_attempt_and_its_late_result),
@@ -836,8 +1001,11 @@ int main(void)
 		T(test_the_fire_before_an_instant),
 		T(test_skipped_by_overlap_and_by_misfire),
 		T(test_missed_then_run_by_a_person),
+		T(test_missed_and_dismissed_by_a_person),
+		T(test_a_time_outside_the_window_of_validity),
 		T(test_paused_created_and_exhausted_tasks),
 		T(test_a_task_whose_zone_is_gone),
+		T(test_fires_that_a_change_of_the_clock_leaves_out),
 		T(test_a_task_that_is_being_deleted),
 		T(test_a_fire_without_a_trace_is_a_fault),
 		T(test_tasks_without_a_schedule_and_after),
