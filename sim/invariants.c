@@ -199,20 +199,28 @@ static const struct ax_task_version *find_version(struct sim *sim, int64_t task_
 	return NULL;
 }
 
-/* A task with a version on trial has a canary that runs, and the other way round (I16). */
+/* A task with a version on trial has a canary that runs, and the other way round; both give it the same share of the
+ * runs (I16). */
 static void check_canaries(struct sim *sim)
 {
 	const struct ax_task *task;
 	const struct ax_canary *canary;
 	int64_t tried = 0, running = 0;
-	EACH (task, sim, &ax_task_row)
+	EACH (task, sim, &ax_task_row) {
 		tried += task->canary_version != 0;
+		if (task->canary_version == 0 && task->canary_percent != 0)
+			sim_fail(sim, "I16 task %lld has nothing on trial and gives it %lld %% of its runs",
+				(long long)task->id, (long long)task->canary_percent);
+	}
 	EACH (canary, sim, &ax_canary_row) {
 		const struct ax_task *of = find_task(sim, canary->task_id);
 		running += canary->state == AX_CANARY_RUNNING && of != NULL;
 		if (canary->state == AX_CANARY_RUNNING && of != NULL && of->canary_version != canary->version)
 			sim_fail(sim, "I16 task %lld has version %lld on trial, its canary says %lld",
 				(long long)of->id, (long long)of->canary_version, (long long)canary->version);
+		if (canary->state == AX_CANARY_RUNNING && of != NULL && of->canary_percent != canary->percent)
+			sim_fail(sim, "I16 task %lld gives its trial %lld %% of its runs, its canary says %lld %%",
+				(long long)of->id, (long long)of->canary_percent, (long long)canary->percent);
 	}
 	if (tried != running)
 		sim_fail(sim, "I16 %lld tasks have a version on trial, %lld canaries run", (long long)tried,

@@ -216,17 +216,9 @@ static void edit(struct sim *sim, const struct ax_task *task)
 		sim_trace(sim, "task %lld is now %s", (long long)id, def.cron_expr);
 }
 
-/* A trial of the task's definition begins, or the one that runs is decided. */
-static void try_canary(struct sim *sim, const struct ax_task *task)
+static void begin_canary(struct sim *sim, const struct ax_task *task)
 {
-	struct ax_ctx *ctx = &sim->at->ctx;
 	struct ax_canary canary;
-	if (task->canary_version != 0) {
-		bool promote = sim_between(sim, 0, 1) == 0;
-		(void)!ax_canary_decide(
-			ctx, task->id, promote ? AX_CANARY_PROMOTED : AX_CANARY_ROLLED_BACK, "", "sim", &canary, NULL);
-		return;
-	}
 	struct ax_canary ask = {
 		.task_id = task->id,
 		.base_version = task->version,
@@ -240,9 +232,30 @@ static void try_canary(struct sim *sim, const struct ax_task *task)
 	trial.executor_key = sim_between(sim, 0, 1) == 0 ? "exec" : "http";
 	trial.timeout_seconds = sim_between(sim, 1, 60);
 	trial.retry_count = sim_between(sim, 0, 3);
-	if (ax_canary_begin(ctx, &ask, &trial, "sim", &canary, NULL) == AX_OK)
+	if (ax_canary_begin(&sim->at->ctx, &ask, &trial, "sim", &canary, NULL) == AX_OK)
 		sim_trace(
 			sim, "task %lld has a canary of %lld %%", (long long)canary.task_id, (long long)canary.percent);
+}
+
+/* A trial of the task's definition begins, unless one runs; or any canary is given another share, or decided, unless it
+ * has ended. */
+static void try_canary(struct sim *sim, const struct ax_task *task)
+{
+	struct ax_ctx *ctx = &sim->at->ctx;
+	const struct ax_canary *row = draw_row(sim, &ax_canary_row, false);
+	struct ax_canary canary;
+	int64_t dice = sim_between(sim, 0, 3), percent = sim_between(sim, 1, 100);
+	if (row == NULL || dice < 2) {
+		begin_canary(sim, task);
+	} else if (dice == 2) {
+		if (ax_canary_set(ctx, row->task_id, percent, sim_between(sim, 0, 3) > 0, &canary, NULL) == AX_OK)
+			sim_trace(sim, "task %lld has a canary of %lld %% now", (long long)canary.task_id,
+				(long long)percent);
+	} else {
+		bool promote = sim_between(sim, 0, 1) == 0;
+		(void)!ax_canary_decide(ctx, row->task_id, promote ? AX_CANARY_PROMOTED : AX_CANARY_ROLLED_BACK, "",
+			"sim", &canary, NULL);
+	}
 }
 
 static bool is_at_work(struct sim *sim, int64_t task_id)

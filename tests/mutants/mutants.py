@@ -17,7 +17,7 @@ def mutant(name, why, *edits, narrow=False):
 CHOOSE = "src/app/choose.c"
 BIRTH, CHANGE, DISPATCH, FIRE = "src/app/birth.c", "src/app/change.c", "src/app/dispatch.c", "src/app/fire.c"
 BACKFILL, CALENDARS, MAKE_UP = "src/app/backfill.c", "src/app/calendars.c", "src/app/make_up.c"
-CANCEL = "src/app/cancel.c"
+CANARY, CANCEL = "src/app/canary.c", "src/app/cancel.c"
 OVERLAP, SCHEDULE_NEXT, SHARD_SET = "src/app/overlap.c", "src/app/schedule_next.c", "src/app/shard_set.c"
 CHAIN, CHAIN_EDIT, FOLLOW, EVENTS = "src/app/chain.c", "src/app/chain_edit.c", "src/app/follow.c", "src/app/events.c"
 FAILURES, RUNS = "src/app/failures.c", "src/app/runs.c"
@@ -222,6 +222,11 @@ MUTANTS = [
            (TICK, "\tif (ax_run_is_joining(run)) {", "\tif (false) {")),
     mutant("upstream-deleted", "a task that others name as upstream stays",
            (CHAIN_EDIT, "if (status != AX_OK || downstreams.n == 0)", "if (true)")),
+    # ---- canaries
+    mutant("trial-outlives-its-canary", "the end of a canary takes the trial from the task",
+           (CANARY, "\ttask->canary_version = task->canary_percent = 0;\n", "")),
+    mutant("ended-canary-is-set", "nobody changes a canary that has ended",
+           (CANARY, "if (status == AX_OK && ret_canary->state != AX_CANARY_RUNNING)", "if (false)")),
     # ---- gids
     mutant("gid-mark-not-stored", "a restarted server makes no gid twice",
            (SEAT, "\t\t.gid_high_ms = gid_high_ms,\n", "")),
