@@ -200,6 +200,18 @@ static void put_channel(struct sim *sim)
 	}
 }
 
+const char *sim_draw_contacts(struct sim *sim)
+{
+	int64_t n = (int64_t)ax_mem_store_count(sim->mem, &ax_channel_row);
+	if (n == 0 || sim_between(sim, 0, 2) > 0)
+		return "";
+	const struct ax_channel *channel =
+		ax_mem_store_at(sim->mem, &ax_channel_row, (size_t)sim_between(sim, 0, n - 1));
+	char *text = sim_keep(sim, 64);
+	snprintf(text, 64, "ops@example.org %s", channel->name);
+	return text;
+}
+
 void sim_act_on_alerts(struct sim *sim)
 {
 	struct ax_ctx *ctx = &sim->at->ctx;

@@ -349,6 +349,7 @@ static void act_on_group(struct sim *sim, const struct ax_group *row)
 	group.late_seconds = sim_between(sim, 0, 30);
 	group.backlog_limit = sim_between(sim, 0, 3);
 	group.backlog_seconds = sim_between(sim, 10, 60);
+	group.contacts = sim_draw_contacts(sim);
 	group.paused = !group.paused && sim_between(sim, 0, 3) == 0;
 	sim_draw_room(sim, &group);
 	(void)!ax_group_update(&sim->at->ctx, &group, &changed, NULL);

@@ -360,6 +360,7 @@ void sim_check_chains(struct sim *sim); /* after every transaction, before check
 /* alerts.c */
 void sim_alerts_start(struct sim *sim, struct sim_server *server); /* with the server */
 void sim_act_on_alerts(struct sim *sim);
+const char *sim_draw_contacts(struct sim *sim); /* of a group: mostly nobody, sometimes a channel that there is */
 
 /* routing.c */
 const char *sim_worker_tags(const struct sim_worker *worker);
