@@ -162,6 +162,16 @@ void sim_server_tell(struct sim_thread *t)
 	}
 }
 
+/* All that is ready is looked at then, and says anew when to look at it again: one look is planned at a time. */
+static void plan_dispatch(struct sim *sim, struct sim_server *server, int64_t in_ms)
+{
+	int64_t at = sim->now + in_ms;
+	if (server->dispatch_at > sim->now && server->dispatch_at <= at)
+		return;
+	server->dispatch_at = at;
+	sim_after(sim, in_ms, dispatch_soon, server);
+}
+
 /* What the turn left is looked at again. */
 static void look_again(
 	struct sim *sim, struct sim_server *server, struct sim_parked *parked, const struct ax_poll *poll)
@@ -172,7 +182,7 @@ static void look_again(
 		if (in_ms == AX_AGAIN_NOW)
 			server->dispatch_due = true;
 		else if (in_ms != AX_AGAIN_NEVER)
-			sim_after(sim, in_ms, dispatch_soon, server);
+			plan_dispatch(sim, server, in_ms);
 	}
 }
 

@@ -161,6 +161,7 @@ struct sim_server {
 	struct sim_call *calls;
 	struct sim_parked parked[SIM_WORKERS * 4];
 	bool dispatch_due, dispatching;
+	int64_t dispatch_at;    /* when the newest look that was planned is due, or was */
 	int64_t tick_at;        /* when the next tick is due; 0 = none planned */
 	struct ax_queue *queue; /* NULL = there is none */
 	struct ax_feed feed;
