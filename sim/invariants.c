@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/seat.h"
 #include "base/arena.h"
 #include "check/check.h"
 #include "core/limits.h"
@@ -60,19 +61,25 @@ const struct sim_seen *sim_seen_of(const struct sim *sim, const struct ax_run *r
 	return *at < sim->n_seen && sim->seen[*at].gid == run->gid ? &sim->seen[*at] : NULL;
 }
 
-/* A thread's gids grow, and are above all that were made under its number before the server had it (I10). */
-static void check_gid(struct sim *sim, const struct ax_run *run)
+/* What was made under a number before this server had it is below what the server makes (I10). Who had it before may
+ * commit later what it has begun. */
+static void note_seat(struct sim *sim)
 {
 	struct sim_server *server = sim->at->server;
-	int64_t number = run->gid >> 12 & 1023;
-	if (server->gid_number != number) {
-		server->gid_number = number;
-		server->gid_floor = 0;
-		for (int i = 0; i < sim->n_seen; i++)
-			if ((sim->seen[i].gid >> 12 & 1023) == number)
-				server->gid_floor = sim->seen[i].gid;
-	}
-	if (run->gid <= server->gid_floor)
+	int64_t number = ax_seat_number(&server->seat);
+	if (server->gid_number == number)
+		return;
+	server->gid_number = number;
+	server->gid_floor = 0;
+	for (int i = 0; i < sim->n_seen; i++)
+		if ((sim->seen[i].gid >> 12 & 1023) == number)
+			server->gid_floor = sim->seen[i].gid;
+}
+
+static void check_gid(struct sim *sim, const struct ax_run *run)
+{
+	const struct sim_server *server = sim->at->server;
+	if ((run->gid >> 12 & 1023) == server->gid_number && run->gid <= server->gid_floor)
 		sim_fail(sim, "I10 a run %lld was made below an older one", (long long)run->gid);
 }
 
@@ -110,6 +117,7 @@ static void check_runs(struct sim *sim)
 	const struct ax_run *run;
 	int n = (int)ax_mem_store_count(sim->mem, &ax_run_row), at = 0;
 	struct sim_seen *seen_now = sim->spare_seen;
+	note_seat(sim);
 	if (n > sim->cap_spare) {
 		sim->cap_spare = n * 2;
 		seen_now = ax_realloc(seen_now, (size_t)sim->cap_spare * sizeof(*seen_now));
