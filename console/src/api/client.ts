@@ -31,7 +31,7 @@ export function setCsrf(token: string): void {
 	csrf = token
 }
 
-/** Called when a call finds that the session is over. */
+/** Called when a call finds that its session is over, unless another one has begun since: that one is not. */
 export function setSignedOutHandler(handler: () => void): void {
 	onSignedOut = handler
 }
@@ -65,6 +65,7 @@ async function problemOf(response: Response): Promise<Problem> {
 export async function call<T>(path: string, options: Call = {}): Promise<T> {
 	const { method = 'GET', query, body, idempotencyKey, signal } = options
 	const headers: Record<string, string> = { Accept: 'application/json' }
+	const sessionsToken = csrf
 	if (method !== 'GET') {
 		headers['Content-Type'] = 'application/json'
 		if (csrf) headers['X-AX-CSRF'] = csrf
@@ -85,7 +86,7 @@ export async function call<T>(path: string, options: Call = {}): Promise<T> {
 	}
 	if (!response.ok) {
 		const problem = await problemOf(response)
-		if (problem.status === 401 && path !== '/session') onSignedOut()
+		if (problem.status === 401 && path !== '/session' && csrf === sessionsToken) onSignedOut()
 		throw problem
 	}
 	if (response.status === 204) return undefined as T

@@ -68,6 +68,17 @@ test('a lost session is reported, except when it is what was asked', async () =>
 	expect(out).toHaveBeenCalledOnce()
 })
 
+test('what was asked in the session before says nothing about this one', async () => {
+	const out = vi.fn()
+	setSignedOutHandler(out)
+	answer(401, { code: 'unauthenticated' })
+	setCsrf('before')
+	const late = call('/tasks').catch(() => undefined)
+	setCsrf('now')
+	await late
+	expect(out).not.toHaveBeenCalled()
+})
+
 test('idempotency keys are long and new each time', () => {
 	// Node 18 has it under this name only.
 	vi.stubGlobal('crypto', webcrypto)
