@@ -9,6 +9,7 @@
 #include "core/task_def.h"
 #include "port/mem_store.h"
 #include "port/row.h"
+#include "changed_store.h"
 #include "world.h"
 
 enum { WORKERS = 4 };
@@ -165,13 +166,7 @@ static void test_a_paused_group_gives_nothing(void **state)
 }
 
 /* A store in which a person at another server pauses the group just before a claim locks it. */
-static struct {
-	struct ax_store store, *inner;
-	struct ax_tx_ops ops;
-	const struct ax_tx_ops *inner_ops;
-	ax_tx_fn fn;
-	void *arg;
-} pausing;
+static struct changed_store pausing;
 
 static enum ax_status group_paused_meanwhile(
 	struct ax_tx *tx, const char *key, bool lock, struct ax_group *ret, struct ax_err *err)
@@ -181,34 +176,16 @@ static enum ax_status group_paused_meanwhile(
 	return status;
 }
 
-static enum ax_status call_pausing(struct ax_tx *tx, void *arg, struct ax_err *err)
+static void pause_meanwhile(struct ax_tx_ops *ops)
 {
-	(void)arg;
-	pausing.inner_ops = tx->ops;
-	pausing.ops = *tx->ops;
-	pausing.ops.group_get = group_paused_meanwhile;
-	tx->ops = &pausing.ops;
-	enum ax_status status = pausing.fn(tx, pausing.arg, err);
-	tx->ops = pausing.inner_ops;
-	return status;
-}
-
-static enum ax_status run_pausing(
-	struct ax_store *store, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
-{
-	(void)store;
-	pausing.fn = fn;
-	pausing.arg = arg;
-	return ax_store_run(pausing.inner, arena, call_pausing, NULL, err);
+	ops->group_get = group_paused_meanwhile;
 }
 
 static void test_a_pause_that_comes_before_the_lock_holds(void **state)
 {
-	static const struct ax_store_ops ops = { run_pausing };
 	struct world *w = *state;
 	trigger(w, task_with(w, AX_ROUTE_LEAST_BUSY, NULL), "");
-	pausing.inner = w->ctx.store;
-	pausing.store = (struct ax_store){ .ops = &ops };
+	changed_store_init(&pausing, w->ctx.store, pause_meanwhile);
 	w->ctx.store = &pausing.store;
 	assert_int_equal(ask(w, "abc", 1, NULL, NULL), 0);
 	w->ctx.store = pausing.inner;

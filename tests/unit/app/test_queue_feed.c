@@ -11,6 +11,7 @@
 #include "port/mem_queue.h"
 #include "port/mem_store.h"
 #include "port/wrap_due.h"
+#include "changed_store.h"
 #include "world.h"
 
 enum { ALL = 0xffff, LED_WITHIN_MS = 3500, EVENTS_MAX = 64 };
@@ -325,11 +326,7 @@ static void test_a_server_with_some_shards(void **state)
 
 /* A store in which another transaction holds every task at the next `times` looks, and only reads them. */
 static struct {
-	struct ax_store store, *inner;
-	struct ax_tx_ops ops;
-	const struct ax_tx_ops *inner_ops;
-	ax_tx_fn fn;
-	void *arg;
+	struct changed_store store;
 	int times;
 } held;
 
@@ -339,43 +336,25 @@ static enum ax_status tasks_but_held(
 	static const struct ax_ids none;
 	bool free = held.times == 0 || ids->n == 0;
 	held.times -= !free;
-	return held.inner_ops->tasks_by_id(tx, free ? ids : &none, ret, err);
+	return held.store.inner_ops->tasks_by_id(tx, free ? ids : &none, ret, err);
 }
 
-static enum ax_status call_held(struct ax_tx *tx, void *arg, struct ax_err *err)
+static void hold_tasks(struct ax_tx_ops *ops)
 {
-	(void)arg;
-	held.inner_ops = tx->ops;
-	held.ops = *tx->ops;
-	held.ops.tasks_by_id = tasks_but_held;
-	tx->ops = &held.ops;
-	enum ax_status status = held.fn(tx, held.arg, err);
-	tx->ops = held.inner_ops;
-	return status;
-}
-
-static enum ax_status run_held(
-	struct ax_store *store, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
-{
-	(void)store;
-	held.fn = fn;
-	held.arg = arg;
-	return ax_store_run(held.inner, arena, call_held, NULL, err);
+	ops->tasks_by_id = tasks_but_held;
 }
 
 /* A report that holds a task makes its fire wait for the report, not for the member to show itself again. */
 static void test_what_others_hold_is_soon_looked_at_again(void **state)
 {
-	static const struct ax_store_ops ops = { run_held };
 	struct world *w = *state;
 	struct seat a;
 	sit_down(&a, w, ALL, "a");
 	int64_t id = make_task(w, "@every 7s", allow_many);
 	run(&a, NULL, LED_WITHIN_MS);
-	held.store = (struct ax_store){ .ops = &ops };
-	held.inner = a.ctx.store;
+	changed_store_init(&held.store, a.ctx.store, hold_tasks);
 	held.times = 3;
-	a.ctx.store = &held.store;
+	a.ctx.store = &held.store.store;
 	run(&a, NULL, 14000);
 	assert_int_equal(held.times, 0);
 	assert_in_range(lateness(w, id, 2), 3 * AX_BUSY_MS, 200);
