@@ -18,6 +18,12 @@ enum ax_status ax_overlap_room(struct ax_tx *tx, const struct ax_task *task, boo
 	return status;
 }
 
+/* Waits and was never given out, nor made into shards. */
+static bool is_fresh(const struct ax_run *run)
+{
+	return run->status == AX_RUN_WAITING && run->fence == 0;
+}
+
 /* Overlap `queue`: the fire joins the run that waits, if one does. What a run stands for is a range of fires, so it can
  * only grow by the fire that follows: when others were skipped or missed in between, the fire waits as a run of its
  * own. */
@@ -25,8 +31,7 @@ static struct ax_run *find_waiting(const struct ax_task *task, const struct ax_r
 {
 	for (int i = live->n - 1; i >= 0; i--) {
 		struct ax_run *run = &live->at[i];
-		bool fresh = run->status == AX_RUN_WAITING && run->fence == 0;
-		if (fresh && run->kind == AX_KIND_SCHEDULE && !run->made_up &&
+		if (is_fresh(run) && run->kind == AX_KIND_SCHEDULE && !run->made_up &&
 			AX_MAX(run->covers_to, ax_run_fire(run)) == task->last_trigger_time)
 			return run;
 	}
@@ -121,6 +126,28 @@ enum ax_status ax_release_held(
 		status = tx->ops->run_update(tx, held.at, held.at->rev, err);
 		ctx->notify->ops->run_changed(ctx->notify, held.at);
 		ctx->notify->ops->group_ready(ctx->notify, held.at->group_key);
+	}
+	return status;
+}
+
+enum ax_status ax_hold_beyond(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err)
+{
+	struct ax_runs live;
+	int64_t n, room = most_live(task);
+	enum ax_status status = tx->ops->runs_live_count(tx, task->id, (int)room + 1, &n, err);
+	if (status != AX_OK || n <= room)
+		return status;
+	status = tx->ops->runs_live(tx, task->id, true, INT32_MAX, &live, err);
+	for (int i = 0; status == AX_OK && i < live.n; i++)
+		if (!is_fresh(&live.at[i]))
+			room--;
+	for (int i = 0; status == AX_OK && i < live.n; i++) {
+		if (!is_fresh(&live.at[i]) || room-- > 0)
+			continue;
+		ax_hold_set(&live.at[i], AX_HOLD_OVERLAP, now);
+		status = tx->ops->run_update(tx, &live.at[i], live.at[i].rev, err);
+		ctx->notify->ops->run_changed(ctx->notify, &live.at[i]);
 	}
 	return status;
 }

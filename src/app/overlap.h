@@ -42,4 +42,9 @@ enum ax_status ax_overlap_judge(struct ax_tx *tx, const struct ax_task *task, co
 enum ax_status ax_release_held(
 	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err);
 
+/* The rule may allow fewer now: holds again what waits beyond that and was never given to a worker, newest first. What
+ * has begun goes on, with its retries. */
+enum ax_status ax_hold_beyond(
+	struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_task *task, int64_t now, struct ax_err *err);
+
 #endif

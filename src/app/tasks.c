@@ -237,7 +237,9 @@ static enum ax_status update(struct ax_tx *tx, void *arg, struct ax_err *err)
 		status = ax_epoch_append(e->ctx, tx, &task, err);
 	if (status == AX_OK && rechained)
 		status = ax_change_joins(e->ctx, tx, &task, e->now, err);
-	if (status == AX_OK) /* the overlap rule may be wider now */
+	if (status == AX_OK) /* the overlap rule may be narrower now, or wider */
+		status = ax_hold_beyond(e->ctx, tx, &task, e->now, err);
+	if (status == AX_OK)
 		status = ax_release_held(e->ctx, tx, &task, e->now, err);
 	if (status == AX_OK && task.def.overlap == AX_OVERLAP_SKIP && old.overlap != AX_OVERLAP_SKIP)
 		status = ax_pass_over_held(e->ctx, tx, &task, e->now, err);

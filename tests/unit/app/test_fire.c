@@ -200,6 +200,38 @@ static void test_an_edit_to_skip_passes_over_the_fires_that_wait(void **state)
 	assert_int_equal(run_row(w, by_hand.gid).hold, AX_HOLD_NONE);
 }
 
+/* What has begun goes on, and tries again; the oldest of the others has what room is left. */
+static void test_an_edit_that_narrows_the_rule_holds_what_waits_beyond_it(void **state)
+{
+	struct world *w = *state;
+	struct ax_order orders[10];
+	int64_t id = make_task(w, "* * * * *", overlap_two);
+	struct ax_task task = task_row(w, id), changed;
+	task.def.overlap_max = 5;
+	assert_int_equal(ax_task_update(&w->ctx, id, 1, &task.def, "test", &changed, NULL), AX_OK);
+	go(w, 60000);
+	assert_int_equal(poll(w, "w1", "i1", 10, orders, NULL), 1);
+	for (int i = 0; i < 4; i++)
+		go(w, 1000 * 60);
+	assert_int_equal(count_runs(w, id, AX_RUN_WAITING), 4);
+	task.def.overlap_max = 2;
+	assert_int_equal(ax_task_update(&w->ctx, id, 2, &task.def, "test", &changed, NULL), AX_OK);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(find_run(w, id, AX_RUN_WAITING, i).hold, i == 0 ? AX_HOLD_NONE : AX_HOLD_OVERLAP);
+	task.def.overlap = AX_OVERLAP_QUEUE;
+	assert_int_equal(ax_task_update(&w->ctx, id, 3, &task.def, "test", &changed, NULL), AX_OK);
+	assert_int_equal(find_run(w, id, AX_RUN_WAITING, 0).hold, AX_HOLD_OVERLAP);
+	assert_int_equal(poll(w, "w1", "i1", 10, orders + 1, NULL), 0);
+	report(w, "w1", AX_ITEM_STARTED, &orders[0].run);
+	assert_int_equal(result(w, "w1", &orders[0].run, AX_OUTCOME_FAILED), AX_VERDICT_APPLIED);
+	assert_int_equal(run_row(w, orders[0].run.gid).status, AX_RUN_RETRYING);
+	assert_int_equal(poll(w, "w1", "i1", 10, orders + 1, NULL), 0);
+	task.def.overlap = AX_OVERLAP_ALLOW;
+	assert_int_equal(ax_task_update(&w->ctx, id, 4, &task.def, "test", &changed, NULL), AX_OK);
+	assert_int_equal(poll(w, "w1", "i1", 10, orders + 1, NULL), 1);
+	assert_int_equal(orders[1].run.trigger_time, orders[0].run.trigger_time + 60000);
+}
+
 /* Its worker dies before it has stopped: it was still replaced, and nobody cancelled it. */
 static void test_a_replaced_run_whose_worker_dies(void **state)
 {
@@ -424,6 +456,7 @@ int main(void)
 		T(test_overlap_queue_lets_one_wait_and_counts_the_others_on_it),
 		T(test_overlap_skip_writes_a_row_that_names_what_it_met),
 		T(test_an_edit_to_skip_passes_over_the_fires_that_wait),
+		T(test_an_edit_that_narrows_the_rule_holds_what_waits_beyond_it),
 		T(test_overlap_replace_stops_the_old_run_first),
 		T(test_a_replaced_run_whose_worker_dies),
 		T(test_overlap_allow_up_to_n),
