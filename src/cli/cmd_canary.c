@@ -101,6 +101,9 @@ static int set(struct ax_ctl *ctl)
 	int code = set_number(ctl, body, "percent", "percent", 1, 100);
 	if (ax_args_has(&ctl->args, "manual") || ax_args_has(&ctl->args, "automatic"))
 		json_object_set_new(body, "automatic", json_boolean(ax_args_has(&ctl->args, "automatic")));
+	if (code == AX_EXIT_OK && json_object_size(body) == 0)
+		code = ax_ctl_fail(AX_EXIT_USAGE, "--percent",
+			"say what to change: the share, or who decides (--automatic, --manual)");
 	if (code == AX_EXIT_OK)
 		return with_task(ctl, "PATCH", "", body);
 	json_decref(body);

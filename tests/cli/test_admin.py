@@ -135,6 +135,7 @@ def test_canary(server, axctl):
     axctl("canary", "rollback", "17", "--reason", "slow")
     assert server.requests[-1].body == {"reason": "slow"}
     assert axctl("canary", "begin", "17", "--percent", "10", code=2).err
+    assert "--percent" in axctl("canary", "set", "17", code=2).err
 
 
 def test_overview(server, axctl):
