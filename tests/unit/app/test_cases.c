@@ -29,15 +29,6 @@ static void live(struct world *w, int64_t seconds)
 		go(w, 1000);
 }
 
-static struct ax_run trigger(struct world *w, int64_t id)
-{
-	struct ax_trigger now = { .task_id = id, .params = "", .key = "" };
-	struct ax_run run;
-	bool existed;
-	assert_int_equal(ax_task_trigger(&w->ctx, &now, &run, &existed, NULL), AX_OK);
-	return run;
-}
-
 /* What the worker w1 is given; it must be one run. */
 static struct ax_run claim(struct world *w)
 {

@@ -70,11 +70,7 @@ static enum ax_status change(struct world *w, int64_t id, const char *upstreams,
 
 static int64_t start(struct world *w, int64_t task)
 {
-	struct ax_trigger trigger = { .task_id = task, .params = "", .key = "" };
-	struct ax_run run;
-	bool existed;
-	assert_int_equal(ax_task_trigger(&w->ctx, &trigger, &run, &existed, NULL), AX_OK);
-	return run.gid;
+	return trigger(w, task).gid;
 }
 
 static void end(struct world *w, int64_t gid, enum ax_outcome outcome)

@@ -20,15 +20,6 @@ static void once(struct ax_task_def *def)
 	def->overlap_max = 10;
 }
 
-static struct ax_run trigger(struct world *w, int64_t id)
-{
-	struct ax_trigger ask = { .task_id = id, .params = "", .key = "" };
-	struct ax_run run;
-	bool existed;
-	assert_int_equal(ax_task_trigger(&w->ctx, &ask, &run, &existed, NULL), AX_OK);
-	return run;
-}
-
 static struct ax_run give(struct world *w)
 {
 	struct ax_order order;

@@ -82,13 +82,9 @@ static int64_t task_with(struct world *w, enum ax_routing route, void (*change)(
 	return task.id;
 }
 
-static int64_t trigger(struct world *w, int64_t task_id, const char *params)
+static int64_t trigger_params(struct world *w, int64_t task_id, const char *params)
 {
-	struct ax_trigger ask = { .task_id = task_id, .key = "", .params = params };
-	struct ax_run run;
-	bool existed;
-	assert_int_equal(ax_task_trigger(&w->ctx, &ask, &run, &existed, NULL), AX_OK);
-	return run.gid;
+	return trigger_how(w, (struct ax_trigger){ .task_id = task_id, .params = params }).gid;
 }
 
 /* Triggers one, and says which of those that ask gets it; '-' = nobody. */
@@ -96,7 +92,7 @@ static char goes_to(struct world *w, int64_t task_id, const char *params, const 
 {
 	struct ax_order orders[WORKERS];
 	char given[WORKERS] = "-";
-	int64_t gid = trigger(w, task_id, params);
+	int64_t gid = trigger_params(w, task_id, params);
 	int n = ask(w, who, 1, orders, given);
 	assert_in_range(n, 0, 1);
 	if (n == 1) {
@@ -154,7 +150,7 @@ static void test_a_paused_group_gives_nothing(void **state)
 	struct ax_poll poll = {
 		.worker = "a", .incarnation = "i1", .free = { { .group_key = "default", .slots = 1 } }, .n_free = 1
 	};
-	int64_t gid = trigger(w, task_with(w, AX_ROUTE_LEAST_BUSY, NULL), "");
+	int64_t gid = trigger_params(w, task_with(w, AX_ROUTE_LEAST_BUSY, NULL), "");
 	set_group(w, paused);
 	serve_polls(w, &poll, 1);
 	assert_int_equal(poll.n_orders, 0);
@@ -184,7 +180,7 @@ static void pause_meanwhile(struct ax_tx_ops *ops)
 static void test_a_pause_that_comes_before_the_lock_holds(void **state)
 {
 	struct world *w = *state;
-	trigger(w, task_with(w, AX_ROUTE_LEAST_BUSY, NULL), "");
+	trigger_params(w, task_with(w, AX_ROUTE_LEAST_BUSY, NULL), "");
 	changed_store_init(&pausing, w->ctx.store, pause_meanwhile);
 	w->ctx.store = &pausing.store;
 	assert_int_equal(ask(w, "abc", 1, NULL, NULL), 0);
@@ -201,7 +197,7 @@ static void test_least_busy_spreads(void **state)
 	int64_t id = task_with(w, AX_ROUTE_LEAST_BUSY, NULL);
 	char who[7] = "";
 	for (int i = 0; i < 6; i++)
-		trigger(w, id, "");
+		trigger_params(w, id, "");
 	struct ax_order orders[6];
 	assert_int_equal(ask(w, "abc", 6, orders, who), 6);
 	assert_string_equal(who, "aabbcc");
@@ -306,7 +302,7 @@ static void test_hash_stays(void **state)
 static void test_a_run_waits_for_the_wanted_one_five_seconds(void **state)
 {
 	struct world *w = *state;
-	int64_t gid = trigger(w, task_with(w, AX_ROUTE_FIRST, NULL), "");
+	int64_t gid = trigger_params(w, task_with(w, AX_ROUTE_FIRST, NULL), "");
 	struct ax_order order;
 	char who;
 	assert_int_equal(ask(w, "bc", 1, &order, &who), 0);
@@ -317,9 +313,9 @@ static void test_a_run_waits_for_the_wanted_one_five_seconds(void **state)
 	assert_int_equal(ask(w, "bc", 1, &order, &who), 1);
 	assert_int_equal(who, 'b');
 	/* it is each run's own patience: what others got meanwhile does not begin it anew */
-	gid = trigger(w, order.run.task_id, "");
+	gid = trigger_params(w, order.run.task_id, "");
 	w->now += AX_ROUTE_WAIT_MS - 1;
-	trigger(w, order.run.task_id, "");
+	trigger_params(w, order.run.task_id, "");
 	assert_int_equal(ask(w, "a", 1, &order, &who), 1);
 	assert_int_equal(order.run.gid, gid);
 }
@@ -329,7 +325,7 @@ static void fill(struct world *w, const char *who)
 	struct ax_order orders[30];
 	int64_t id = task_with(w, AX_ROUTE_LEAST_BUSY, NULL);
 	for (int i = 0; i < 30; i++)
-		trigger(w, id, "");
+		trigger_params(w, id, "");
 	assert_int_equal(ask(w, who, 30, orders, NULL), 30);
 }
 
@@ -337,7 +333,7 @@ static void test_why_names_the_route(void **state)
 {
 	struct world *w = *state;
 	fill(w, "a");
-	int64_t gid = trigger(w, task_with(w, AX_ROUTE_FIRST, NULL), "");
+	int64_t gid = trigger_params(w, task_with(w, AX_ROUTE_FIRST, NULL), "");
 	assert_int_equal(ask(w, "bc", 1, NULL, NULL), 0);
 	assert_string_equal(waits_for(w, gid), "route");
 	w->now += AX_ROUTE_WAIT_MS;
@@ -347,7 +343,7 @@ static void test_why_names_the_route(void **state)
 static void test_patience_begins_anew_with_every_wait(void **state)
 {
 	struct world *w = *state;
-	int64_t gid = trigger(w, task_with(w, AX_ROUTE_FIRST, NULL), "");
+	int64_t gid = trigger_params(w, task_with(w, AX_ROUTE_FIRST, NULL), "");
 	struct ax_order order;
 	assert_int_equal(ask(w, "a", 1, &order, NULL), 1);
 	result(w, "a", &order.run, AX_OUTCOME_FAILED);
@@ -385,7 +381,7 @@ static void test_failover_goes_on_to_another(void **state)
 	struct world *w = *state;
 	struct ax_order order;
 	char who;
-	int64_t gid = trigger(w, task_with(w, AX_ROUTE_FAILOVER, NULL), "");
+	int64_t gid = trigger_params(w, task_with(w, AX_ROUTE_FAILOVER, NULL), "");
 	assert_int_equal(ask(w, "abc", 1, &order, &who), 1);
 	assert_int_equal(who, 'a');
 	result(w, "a", &order.run, AX_OUTCOME_FAILED);
@@ -417,7 +413,7 @@ static void test_what_was_not_accepted_goes_elsewhere_b143(void **state)
 		char first, second;
 		for (int i = 0; i < 3; i++)
 			register_worker(w, names[i], "i1", 10);
-		int64_t gid = trigger(w, task_with(w, (enum ax_routing)route, NULL), "");
+		int64_t gid = trigger_params(w, task_with(w, (enum ax_routing)route, NULL), "");
 		assert_int_equal(ask(w, "abc", 1, &order, &first), 1);
 		live(w, AX_ACCEPT_MS);
 		assert_int_equal(run_row(w, gid).status, AX_RUN_WAITING);
@@ -447,9 +443,9 @@ static void test_tags_narrow_every_route(void **state)
 static void test_what_nobody_may_have_keeps_nobody_back(void **state)
 {
 	struct world *w = *state;
-	int64_t nowhere = task_with(w, AX_ROUTE_LEAST_BUSY, zone_b), first = trigger(w, nowhere, "");
+	int64_t nowhere = task_with(w, AX_ROUTE_LEAST_BUSY, zone_b), first = trigger_params(w, nowhere, "");
 	for (int i = 1; i < 400; i++)
-		trigger(w, nowhere, "");
+		trigger_params(w, nowhere, "");
 	assert_int_equal(goes_to(w, task_with(w, AX_ROUTE_LEAST_BUSY, NULL), "", "abc") != '-', true);
 	assert_string_equal(waits_for(w, first), "tags");
 	struct ax_order orders[60];
@@ -465,7 +461,7 @@ static void test_many_that_wait_for_theirs(void **state)
 	struct world *w = *state;
 	int64_t wanting = task_with(w, AX_ROUTE_FIRST, NULL);
 	for (int i = 0; i < 1200; i++)
-		trigger(w, wanting, "");
+		trigger_params(w, wanting, "");
 	struct ax_order orders[30];
 	assert_int_equal(ask(w, "b", 30, orders, NULL), 0);
 	w->now += AX_ROUTE_WAIT_MS;
@@ -493,7 +489,7 @@ static void test_long_runs_hold_a_share(void **state)
 	set_group(w, a_fifth);
 	int64_t exports = task_with(w, AX_ROUTE_LEAST_BUSY, long_lane), waiting = 0;
 	for (int i = 0; i < 50; i++)
-		waiting = trigger(w, exports, "");
+		waiting = trigger_params(w, exports, "");
 	assert_int_equal(ask(w, "a", 60, orders, NULL), 30 / 5); /* of its backlog */
 	assert_int_equal(ask(w, "bc", 60, orders, NULL), 2 * 30 / 5);
 	assert_string_equal(waits_for(w, waiting), "lane");
@@ -516,8 +512,8 @@ static void test_the_quota_has_a_share_too(void **state)
 	int64_t exports = task_with(w, AX_ROUTE_LEAST_BUSY, long_lane);
 	int64_t payments = task_with(w, AX_ROUTE_LEAST_BUSY, NULL);
 	for (int i = 0; i < 9; i++) {
-		trigger(w, exports, "");
-		trigger(w, payments, "");
+		trigger_params(w, exports, "");
+		trigger_params(w, payments, "");
 	}
 	assert_int_equal(ask(w, "abc", 60, orders, NULL), 5);
 	int n_long = 0;
@@ -531,9 +527,9 @@ static void test_short_runs_do_not_starve_long_ones(void **state)
 {
 	struct world *w = *state;
 	struct ax_order order;
-	int64_t export = trigger(w, task_with(w, AX_ROUTE_LEAST_BUSY, long_lane), "");
+	int64_t export = trigger_params(w, task_with(w, AX_ROUTE_LEAST_BUSY, long_lane), "");
 	w->now += 1;
-	trigger(w, task_with(w, AX_ROUTE_LEAST_BUSY, NULL), "");
+	trigger_params(w, task_with(w, AX_ROUTE_LEAST_BUSY, NULL), "");
 	assert_int_equal(ask(w, "a", 1, &order, NULL), 1);
 	assert_int_equal(order.run.gid, export);
 }
@@ -550,7 +546,7 @@ static void test_a_worker_that_asks_twice_gets_no_more(void **state)
 	struct ax_order orders[60];
 	set_group(w, narrow);
 	for (int i = 0; i < 9; i++)
-		gid = trigger(w, id, "");
+		gid = trigger_params(w, id, "");
 	assert_int_equal(ask(w, "aa", 60, orders, NULL), 2);
 	assert_int_equal(ask(w, "abc", 60, orders, NULL), 4);
 	assert_string_equal(waits_for(w, gid), "backlog");
@@ -569,7 +565,7 @@ static void test_every_poll_of_a_worker_is_served(void **state)
 			.free = { { .group_key = "default", .slots = 2 } },
 			.n_free = 1 };
 	for (int i = 0; i < 3; i++)
-		trigger(w, id, "");
+		trigger_params(w, id, "");
 	serve_polls(w, polls, 2);
 	assert_int_equal(polls[1].n_orders, 2);
 	assert_int_equal(polls[0].n_orders, 1);
@@ -586,7 +582,7 @@ static void test_auto_learns(void **state)
 	int64_t id = task_with(w, AX_ROUTE_LEAST_BUSY, auto_lane);
 	struct ax_order order;
 	for (int i = 0; i < 3; i++) {
-		int64_t gid = trigger(w, id, "");
+		int64_t gid = trigger_params(w, id, "");
 		assert_int_equal(run_row(w, gid).lane, i == 0 ? AX_RUN_LANE_SHORT : AX_RUN_LANE_LONG);
 		assert_int_equal(ask(w, "a", 1, &order, NULL), 1);
 		report(w, "a", AX_ITEM_STARTED, &order.run);
@@ -594,13 +590,13 @@ static void test_auto_learns(void **state)
 		result(w, "a", &order.run, AX_OUTCOME_SUCCESS);
 	}
 	for (int i = 0; i < 100; i++) {
-		trigger(w, id, "");
+		trigger_params(w, id, "");
 		assert_int_equal(ask(w, "a", 1, &order, NULL), 1);
 		report(w, "a", AX_ITEM_STARTED, &order.run);
 		w->now += 5;
 		result(w, "a", &order.run, AX_OUTCOME_SUCCESS);
 	}
-	assert_int_equal(run_row(w, trigger(w, id, "")).lane, AX_RUN_LANE_SHORT);
+	assert_int_equal(run_row(w, trigger_params(w, id, "")).lane, AX_RUN_LANE_SHORT);
 }
 
 int main(void)

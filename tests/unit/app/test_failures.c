@@ -18,14 +18,6 @@ static void no_retries(struct ax_task_def *def)
 	def->overlap_max = 100;
 }
 
-static void trigger(struct world *w, int64_t task_id)
-{
-	struct ax_trigger trigger = { .task_id = task_id, .params = "", .key = "" };
-	struct ax_run run;
-	bool existed;
-	assert_int_equal(ax_task_trigger(&w->ctx, &trigger, &run, &existed, NULL), AX_OK);
-}
-
 /* A run of the task that ends at once on the worker; its gid. */
 static int64_t run_once(struct world *w, int64_t task_id, const char *worker, enum ax_outcome outcome)
 {

@@ -176,10 +176,7 @@ static void test_an_edit_to_skip_passes_over_the_fires_that_wait(void **state)
 	report(w, "w1", AX_ITEM_STARTED, &order.run);
 	go(w, 60000);
 	go(w, 60000);
-	struct ax_run waiting = find_run(w, id, AX_RUN_WAITING, 0), by_hand;
-	bool existed;
-	struct ax_trigger trigger = { .task_id = id, .params = "", .key = "" };
-	assert_int_equal(ax_task_trigger(&w->ctx, &trigger, &by_hand, &existed, NULL), AX_OK);
+	struct ax_run waiting = find_run(w, id, AX_RUN_WAITING, 0), by_hand = trigger(w, id);
 	struct ax_task task = task_row(w, id), changed;
 	task.def.notes = "another edit leaves it alone";
 	assert_int_equal(ax_task_update(&w->ctx, id, 1, &task.def, "test", &changed, NULL), AX_OK);

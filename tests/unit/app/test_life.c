@@ -12,10 +12,7 @@ static struct ax_run begin(struct world *w, int64_t *ret_task, void (*change)(st
 {
 	struct ax_order order;
 	int64_t id = make_task(w, "@hourly", change);
-	struct ax_trigger trigger = { .task_id = id, .params = "", .key = "" };
-	struct ax_run run;
-	bool existed;
-	assert_int_equal(ax_task_trigger(&w->ctx, &trigger, &run, &existed, NULL), AX_OK);
+	struct ax_run run = trigger(w, id);
 	assert_int_equal(poll(w, "w1", "i1", 1, &order, NULL), 1);
 	assert_int_equal(order.run.gid, run.gid);
 	assert_int_equal(order.run.fence, 1);
@@ -438,17 +435,13 @@ static void test_quota_and_backlog_bound_what_is_given_out(void **state)
 		.pool_size = 10,
 		.version = 1 };
 	int64_t id = make_task(w, "", NULL);
-	struct ax_run run;
-	bool existed;
 	assert_int_equal(ax_group_update(&w->ctx, &group, &group, NULL), AX_OK);
 	struct ax_task task = task_row(w, id);
 	task.def.overlap = AX_OVERLAP_ALLOW;
 	task.def.overlap_max = 1000;
 	assert_int_equal(ax_task_update(&w->ctx, id, 1, &task.def, "test", &task, NULL), AX_OK);
-	for (int i = 0; i < 50; i++) {
-		struct ax_trigger trigger = { .task_id = id, .params = "", .key = "" };
-		assert_int_equal(ax_task_trigger(&w->ctx, &trigger, &run, &existed, NULL), AX_OK);
-	}
+	for (int i = 0; i < 50; i++)
+		trigger(w, id);
 	assert_int_equal(poll(w, "w1", "i1", 100, orders, NULL), 7);
 	assert_int_equal(poll(w, "w1", "i1", 100, orders + 7, NULL), 0);
 	result(w, "w1", &orders[0].run, AX_OUTCOME_SUCCESS);

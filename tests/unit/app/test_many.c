@@ -11,13 +11,9 @@
 
 enum { MANY = 2 * AX_BATCH + 50 };
 
-static int64_t trigger(struct world *w, int64_t id, int64_t run_at)
+static int64_t trigger_at(struct world *w, int64_t id, int64_t run_at)
 {
-	struct ax_trigger ask = { .task_id = id, .params = "", .key = "", .run_at = run_at };
-	struct ax_run run;
-	bool existed;
-	assert_int_equal(ax_task_trigger(&w->ctx, &ask, &run, &existed, NULL), AX_OK);
-	return run.gid;
+	return trigger_how(w, (struct ax_trigger){ .task_id = id, .run_at = run_at }).gid;
 }
 
 /* A delay task with so many runs that are due in a minute. */
@@ -25,7 +21,7 @@ static int64_t make_pile(struct world *w, int n, void (*change)(struct ax_task_d
 {
 	int64_t id = make_task(w, "", change);
 	for (int i = 0; i < n; i++)
-		trigger(w, id, w->now + 60000);
+		trigger_at(w, id, w->now + 60000);
 	return id;
 }
 
@@ -150,7 +146,7 @@ static void test_the_overlap_rule_counts_beyond_a_batch(void **state)
 {
 	struct world *w = *state;
 	struct ax_order orders[10];
-	int64_t id = make_pile(w, MANY, NULL), first = trigger(w, id, w->now + 1000);
+	int64_t id = make_pile(w, MANY, NULL), first = trigger_at(w, id, w->now + 1000);
 	go(w, 1000);
 	assert_int_equal(poll(w, "w1", "i1", 5, orders, NULL), 1);
 	assert_int_equal(orders[0].run.gid, first);
@@ -219,7 +215,7 @@ static void give_many(struct world *w, const char *incarnation, int n, int64_t *
 	for (int i = 0; i < n_tasks; i++)
 		ids[i] = make_task(w, "@hourly", a_thousand_at_once);
 	for (int i = 0; i < n; i++)
-		trigger(w, ids[i % n_tasks], 0);
+		trigger_at(w, ids[i % n_tasks], 0);
 	for (int given = 0; given < n;) {
 		int got = poll(w, "w1", incarnation, n - given, orders, NULL);
 		assert_true(got > 0);

@@ -110,14 +110,9 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int64_t trigger(struct world *w)
+static int64_t trigger_new(struct world *w)
 {
-	int64_t task = make_task(w, "", NULL);
-	struct ax_trigger trigger = { .task_id = task, .params = "", .key = "" };
-	struct ax_run made;
-	bool existed;
-	assert_int_equal(ax_task_trigger(&w->ctx, &trigger, &made, &existed, NULL), AX_OK);
-	return made.gid;
+	return trigger(w, make_task(w, "", NULL)).gid;
 }
 
 /* What is due and locked by another one is no reason to look again at once, and again. */
@@ -139,7 +134,7 @@ static void test_what_another_one_holds_is_left_alone_for_a_moment(void **state)
 static void test_a_claim_that_waited_is_as_late_as_it_is(void **state)
 {
 	struct world *w = *state;
-	int64_t gid = trigger(w);
+	int64_t gid = trigger_new(w);
 	int64_t due = w->now;
 	beside.waits_ms = 300;
 	struct ax_order order;
@@ -164,7 +159,7 @@ static void test_a_look_that_finds_nothing_locks_nothing(void **state)
 	assert_int_equal(ax_polls_look(&w->ctx, &asks, 1, &any, NULL), AX_OK);
 	assert_false(any);
 	assert_int_equal(beside.locks, 0);
-	trigger(w);
+	trigger_new(w);
 	beside.reads = beside.locks = 0;
 	asks.known = asks.free[0].idle = true;
 	assert_int_equal(ax_polls_look(&w->ctx, &asks, 1, &any, NULL), AX_OK);
@@ -179,7 +174,7 @@ static void test_a_look_that_finds_nothing_locks_nothing(void **state)
 static void test_who_can_give_nothing_locks_nothing(void **state)
 {
 	struct world *w = *state;
-	trigger(w);
+	trigger_new(w);
 	struct ax_poll asks = poll_of(1);
 	beside.locks = 0;
 	beside.holds_runs = true;
@@ -198,7 +193,7 @@ static void test_another_server_was_faster(void **state)
 {
 	struct world *w = *state;
 	for (int i = 0; i < 3; i++)
-		trigger(w);
+		trigger_new(w);
 	struct ax_poll asks = poll_of(3);
 	beside.quota_left = 2;
 	serve_polls(w, &asks, 1);
@@ -215,7 +210,7 @@ static void test_a_report_holds_no_worker(void **state)
 {
 	struct world *w = *state;
 	struct ax_order order;
-	trigger(w);
+	trigger_new(w);
 	assert_int_equal(poll(w, "w1", "i1", 1, &order, NULL), 1);
 	go_quiet(w, 6000);
 	assert_int_equal(report(w, "w1", AX_ITEM_STARTED, &order.run), AX_VERDICT_APPLIED);
@@ -245,7 +240,7 @@ static void test_a_turn_over_a_slow_store_is_short(void **state)
 	struct ax_clock clock = { &slow };
 	int given = 0, turns = 0;
 	for (int i = 0; i < 10; i++)
-		trigger(w);
+		trigger_new(w);
 	w->ctx.clock = &clock;
 	for (; turns < 10 && given < 10; turns++) {
 		struct ax_poll asks = poll_of(10);

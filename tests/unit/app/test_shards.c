@@ -35,13 +35,9 @@ static void thousand(struct ax_task_def *def)
 	def->shard_count = 1000;
 }
 
-static struct ax_run trigger(struct world *w, int64_t task)
+static struct ax_run trigger_day(struct world *w, int64_t task)
 {
-	struct ax_trigger ask = { .task_id = task, .params = "{\"day\":1}", .key = "" };
-	struct ax_run run;
-	bool existed;
-	assert_int_equal(ax_task_trigger(&w->ctx, &ask, &run, &existed, NULL), AX_OK);
-	return run;
+	return trigger_how(w, (struct ax_trigger){ .task_id = task, .params = "{\"day\":1}" });
 }
 
 /* The n-th shard of a run, from 1. */
@@ -112,7 +108,7 @@ static void test_a_fire_makes_a_parent_and_its_shards_at_once(void **state)
 static void test_quotas_count_shards_and_never_the_parent(void **state)
 {
 	struct world *w = *state;
-	struct ax_run parent = trigger(w, make_task(w, "", four)), given[MOST];
+	struct ax_run parent = trigger_day(w, make_task(w, "", four)), given[MOST];
 	assert_int_equal(parent.status, AX_RUN_RUNNING);
 	assert_int_equal(group_running(w), 0);
 	take(w, 3, given);
@@ -131,7 +127,7 @@ static void test_the_parent_succeeds_with_its_last_shard(void **state)
 {
 	struct world *w = *state;
 	int64_t task = make_task(w, "", four);
-	struct ax_run parent = trigger(w, task), given[MOST];
+	struct ax_run parent = trigger_day(w, task), given[MOST];
 	take(w, 4, given);
 	for (int n = 1; n <= 4; n++) {
 		assert_int_equal(run_row(w, parent.gid).status, AX_RUN_RUNNING);
@@ -171,7 +167,7 @@ static void test_how_the_parent_ends(void **state)
 	};
 	struct world *w = *state;
 	for (size_t i = 0; i < AX_COUNT(cases); i++) {
-		struct ax_run parent = trigger(w, make_task(w, "", four_without_retries)), given[MOST], row;
+		struct ax_run parent = trigger_day(w, make_task(w, "", four_without_retries)), given[MOST], row;
 		take(w, 4, given);
 		for (int n = 1; n <= 4; n++) {
 			enum ax_outcome outcome = outcome_of(cases[i].shards[n - 1]);
@@ -191,7 +187,7 @@ static void test_how_the_parent_ends(void **state)
 static void test_a_shard_is_retried_alone(void **state)
 {
 	struct world *w = *state;
-	struct ax_run parent = trigger(w, make_task(w, "", three_tries_of_two)), given[MOST], row;
+	struct ax_run parent = trigger_day(w, make_task(w, "", three_tries_of_two)), given[MOST], row;
 	take(w, 2, given);
 	result(w, "w1", &given[1], AX_OUTCOME_FAILED);
 	result(w, "w1", &given[2], AX_OUTCOME_SUCCESS);
@@ -212,7 +208,7 @@ static void test_a_shard_is_retried_alone(void **state)
 static void test_a_late_result_of_a_shard_moves_no_ended_parent(void **state)
 {
 	struct world *w = *state;
-	struct ax_run parent = trigger(w, make_task(w, "", four_without_retries)), given[MOST];
+	struct ax_run parent = trigger_day(w, make_task(w, "", four_without_retries)), given[MOST];
 	go(w, 46000);
 	register_worker(w, "w1", "i1", 10);
 	take(w, 4, given);
@@ -233,7 +229,7 @@ static void test_a_late_result_of_a_shard_moves_no_ended_parent(void **state)
 static void test_a_cancel_of_the_parent_reaches_every_shard(void **state)
 {
 	struct world *w = *state;
-	struct ax_run parent = trigger(w, make_task(w, "", four)), given[MOST], row;
+	struct ax_run parent = trigger_day(w, make_task(w, "", four)), given[MOST], row;
 	take(w, 2, given);
 	result(w, "w1", &given[1], AX_OUTCOME_FAILED); /* RETRYING */
 	assert_int_equal(ax_run_cancel(&w->ctx, parent.gid, "wrong day", &row, NULL), AX_OK);
@@ -256,7 +252,7 @@ static void test_a_cancel_of_the_parent_reaches_every_shard(void **state)
 static void test_a_cancel_before_any_claim_ends_all_at_once(void **state)
 {
 	struct world *w = *state;
-	struct ax_run parent = trigger(w, make_task(w, "", four)), row;
+	struct ax_run parent = trigger_day(w, make_task(w, "", four)), row;
 	assert_int_equal(ax_run_cancel(&w->ctx, parent.gid, "", &row, NULL), AX_OK);
 	assert_int_equal(row.status, AX_RUN_CANCELLED);
 	assert_int_equal(row.cancel, AX_CANCEL_STOPPED);
@@ -265,7 +261,7 @@ static void test_a_cancel_before_any_claim_ends_all_at_once(void **state)
 static void test_success_of_all_beats_a_cancel_that_came_too_late(void **state)
 {
 	struct world *w = *state;
-	struct ax_run parent = trigger(w, make_task(w, "", four)), given[MOST], row;
+	struct ax_run parent = trigger_day(w, make_task(w, "", four)), given[MOST], row;
 	take(w, 4, given);
 	assert_int_equal(ax_run_cancel(&w->ctx, parent.gid, "", &row, NULL), AX_OK);
 	for (int n = 1; n <= 4; n++)
@@ -403,7 +399,7 @@ static void test_only_the_failed_shards_are_rerun(void **state)
 	struct world *w = *state;
 	struct ax_err err;
 	int64_t task = make_task(w, "", four_without_retries);
-	struct ax_run parent = trigger(w, task), given[MOST], again, row;
+	struct ax_run parent = trigger_day(w, task), given[MOST], again, row;
 	take(w, 4, given);
 	assert_int_equal(ax_run_rerun(&w->ctx, parent.gid, "", true, &again, &err), AX_CONFLICT); /* it lives */
 	for (int n = 1; n <= 4; n++)
@@ -433,12 +429,12 @@ static void test_a_rerun_of_shards_that_are_gone_ends(void **state)
 {
 	struct world *w = *state;
 	int64_t task = make_task(w, "@hourly", four_without_retries);
-	struct ax_run first = trigger(w, task), given[MOST], again, row;
+	struct ax_run first = trigger_day(w, task), given[MOST], again, row;
 	take(w, 4, given);
 	for (int n = 1; n <= 4; n++)
 		result(w, "w1", &given[n], AX_OUTCOME_FAILED);
 	go(w, 1000);
-	struct ax_run second = trigger(w, task);
+	struct ax_run second = trigger_day(w, task);
 	assert_int_equal(ax_run_rerun(&w->ctx, first.gid, "", true, &again, NULL), AX_OK);
 	assert_int_equal(again.hold, AX_HOLD_OVERLAP);
 	int deleted;
@@ -455,7 +451,7 @@ static void test_a_forced_delete_reaches_every_shard(void **state)
 {
 	struct world *w = *state;
 	int64_t task = make_task(w, "", four);
-	struct ax_run parent = trigger(w, task), given[MOST];
+	struct ax_run parent = trigger_day(w, task), given[MOST];
 	take(w, 1, given);
 	assert_int_equal(ax_task_delete(&w->ctx, task, false, "t", NULL), AX_CONFLICT);
 	assert_int_equal(ax_task_delete(&w->ctx, task, true, "t", NULL), AX_CONFLICT); /* one is at a worker */
@@ -510,7 +506,7 @@ static void test_a_clock_that_went_back_does_not_keep_shards_from_being_made(voi
 static void test_one_failure_for_all_shards(void **state)
 {
 	struct world *w = *state;
-	struct ax_run parent = trigger(w, make_task(w, "", four_without_retries)), given[MOST];
+	struct ax_run parent = trigger_day(w, make_task(w, "", four_without_retries)), given[MOST];
 	take(w, 4, given);
 	for (int n = 1; n <= 4; n++)
 		result(w, "w1", &given[n], AX_OUTCOME_FAILED);
@@ -546,7 +542,7 @@ static void test_a_broadcast_is_for_every_worker_that_is_online(void **state)
 	register_worker(w, "w2", "i1", 10);
 	register_worker(w, "w4", "i1", 10);
 	assert_int_equal(ax_worker_drain(&w->ctx, "w4", true, NULL), AX_OK);
-	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	struct ax_run parent = trigger_day(w, make_task(w, "", broadcast));
 	assert_int_equal(parent.status, AX_RUN_RUNNING);
 	assert_int_equal(parent.shard_total, 3);
 	for (int64_t n = 1; n <= 3; n++) {
@@ -566,7 +562,7 @@ static void test_a_broadcast_to_500_workers(void **state)
 	struct world *w = *state;
 	for (int i = 0; i < 499; i++)
 		register_worker(w, ax_sprintf(&w->arena, "more-%03d", i), "i1", 10);
-	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	struct ax_run parent = trigger_day(w, make_task(w, "", broadcast));
 	assert_int_equal(parent.shard_total, 500);
 	assert_int_equal(count_shards(w, &parent), 500);
 	assert_string_equal(shard(w, &parent, 500).worker, "w1");
@@ -577,7 +573,7 @@ static void test_a_broadcast_without_workers_waits_for_one(void **state)
 	struct world *w = *state;
 	struct ax_order order;
 	assert_int_equal(ax_worker_drain(&w->ctx, "w1", true, NULL), AX_OK);
-	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	struct ax_run parent = trigger_day(w, make_task(w, "", broadcast));
 	assert_int_equal(parent.status, AX_RUN_WAITING);
 	assert_int_equal(parent.hold, AX_HOLD_SPREAD);
 	for (int i = 0; i < 20; i++)
@@ -602,7 +598,7 @@ static void test_a_server_that_was_away_waits_for_workers_that_it_has_not_heard_
 	restart(w);
 	go(w, 1);
 	assert_int_equal(poll(w, "w1", "i1", 5, &order, NULL), 0); /* w1 is back, w2 not yet */
-	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	struct ax_run parent = trigger_day(w, make_task(w, "", broadcast));
 	assert_int_equal(parent.status, AX_RUN_WAITING);
 	for (int i = 0; i < 10; i++)
 		go(w, 1000);
@@ -616,7 +612,7 @@ static void test_a_server_that_was_away_waits_for_workers_that_it_has_not_heard_
 	restart(w);
 	go(w, 1);
 	assert_int_equal(poll(w, "w1", "i1", 1, &order, NULL), 1);
-	parent = trigger(w, make_task(w, "", broadcast));
+	parent = trigger_day(w, make_task(w, "", broadcast));
 	for (int i = 0; i < 51; i++) {
 		go(w, 1000);
 		(void)poll(w, "w1", "i1", 0, &order, NULL);
@@ -632,7 +628,7 @@ static void test_a_shard_whose_worker_is_gone_ends(void **state)
 	struct ax_order order;
 	live_without_w2(w, 50);
 	register_worker(w, "w2", "i1", 10);
-	struct ax_run parent = trigger(w, make_task(w, "", broadcast)), given;
+	struct ax_run parent = trigger_day(w, make_task(w, "", broadcast)), given;
 	int64_t begun = w->now;
 	assert_int_equal(poll(w, "w1", "i1", 5, &order, NULL), 1);
 	given = order.run;
@@ -663,7 +659,7 @@ static void test_a_worker_that_comes_back_in_time_takes_its_shard(void **state)
 	struct ax_order order;
 	live_without_w2(w, 50);
 	register_worker(w, "w2", "i1", 10);
-	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	struct ax_run parent = trigger_day(w, make_task(w, "", broadcast));
 	assert_int_equal(poll(w, "w1", "i1", 5, &order, NULL), 1);
 	result(w, "w1", &order.run, AX_OUTCOME_SUCCESS);
 	live_without_w2(w, 120);
@@ -682,7 +678,7 @@ static void test_a_shard_waits_for_a_busy_worker(void **state)
 	struct world *w = *state;
 	struct ax_order order;
 	register_worker(w, "w2", "i1", 10);
-	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	struct ax_run parent = trigger_day(w, make_task(w, "", broadcast));
 	for (int i = 0; i < 600; i++) {
 		go(w, 1000);
 		(void)poll(w, "w2", "i1", 0, &order, NULL);
@@ -696,7 +692,7 @@ static void test_a_lost_shard_goes_back_to_its_worker(void **state)
 	struct world *w = *state;
 	struct ax_order order;
 	register_worker(w, "w2", "i1", 10);
-	struct ax_run parent = trigger(w, make_task(w, "", broadcast));
+	struct ax_run parent = trigger_day(w, make_task(w, "", broadcast));
 	assert_int_equal(poll(w, "w2", "i1", 5, &order, NULL), 1);
 	report(w, "w2", AX_ITEM_STARTED, &order.run);
 	register_worker(w, "w2", "i2", 10); /* it started anew, without it */

@@ -115,13 +115,9 @@ static struct ax_why waits_for(struct world *w, int64_t gid, const char *code)
 
 /* --- making situations -------------------------------------------------------------------------------------------- */
 
-static struct ax_run trigger(struct world *w, int64_t id, const char *key)
+static struct ax_run trigger_key(struct world *w, int64_t id, const char *key)
 {
-	struct ax_trigger how = { .task_id = id, .params = "", .key = key };
-	struct ax_run run;
-	bool existed;
-	assert_int_equal(ax_task_trigger(&w->ctx, &how, &run, &existed, NULL), AX_OK);
-	return run;
+	return trigger_how(w, (struct ax_trigger){ .task_id = id, .key = key });
 }
 
 static struct ax_run claim(struct world *w)
@@ -270,7 +266,7 @@ static void test_by_hand_by_key_and_rerun(void **state)
 {
 	struct world *w = *state;
 	int64_t id = make_task(w, "@hourly", NULL);
-	struct ax_run run = trigger(w, id, "order-17"), again;
+	struct ax_run run = trigger_key(w, id, "order-17"), again;
 	struct ax_why why = waits_for(w, run.gid, "claim");
 	says(step(&why, "manual", 0)->text, "order-17");
 	run = claim(w);
@@ -331,7 +327,7 @@ static void test_the_rules_of_giving_out_in_order(void **state)
 {
 	struct world *w = *state;
 	int64_t id = make_task(w, "@hourly", no_limit);
-	struct ax_run run = trigger(w, id, "");
+	struct ax_run run = trigger(w, id);
 	struct ax_why why = waits_for(w, run.gid, "claim");
 	assert_int_equal(step(&why, "overlap", 0)->mark, AX_WHY_OK);
 	assert_int_equal(step(&why, "worker", 0)->mark, AX_WHY_OK);
@@ -351,7 +347,7 @@ static void test_the_rules_of_giving_out_in_order(void **state)
 	says(answer(&why), "No worker is online");
 	register_worker(w, "w1", "i1", 1);
 	assert_int_equal(claim(w).gid, run.gid);
-	struct ax_run second = trigger(w, make_task(w, "@hourly", NULL), "");
+	struct ax_run second = trigger(w, make_task(w, "@hourly", NULL));
 	why = waits_for(w, second.gid, "quota");
 	says(answer(&why), "1 of 1 runs out");
 }
@@ -362,7 +358,7 @@ static void test_backlog(void **state)
 	struct ax_order orders[3];
 	register_worker(w, "w1", "i1", 1);
 	for (int i = 0; i < 4; i++)
-		trigger(w, make_task(w, "@hourly", NULL), "");
+		trigger(w, make_task(w, "@hourly", NULL));
 	assert_int_equal(poll(w, "w1", "i1", 3, orders, NULL), 3);
 	const struct ax_run *run, *left = NULL;
 	for (size_t i = 0; (run = ax_mem_store_at(w->mem, &ax_run_row, i)) != NULL; i++)
@@ -375,7 +371,7 @@ static void test_backlog(void **state)
 static void test_no_worker_offers_the_executor(void **state)
 {
 	struct world *w = *state;
-	struct ax_run run = trigger(w, make_task(w, "@hourly", other_executor), "");
+	struct ax_run run = trigger(w, make_task(w, "@hourly", other_executor));
 	struct ax_why why = waits_for(w, run.gid, "worker");
 	says(answer(&why), "executor sql: 1 are online");
 }
@@ -394,7 +390,7 @@ static void two_shards(struct ax_task_def *def)
 static void test_a_parent_says_what_its_shards_wait_for(void **state)
 {
 	struct world *w = *state;
-	struct ax_run parent = trigger(w, make_task(w, "@hourly", two_shards_of_sql), "");
+	struct ax_run parent = trigger(w, make_task(w, "@hourly", two_shards_of_sql));
 	assert_int_equal(parent.status, AX_RUN_RUNNING);
 	struct ax_why why = waits_for(w, parent.gid, "worker");
 	says(step(&why, "shards", 0)->text, "2 WAITING");
@@ -402,7 +398,7 @@ static void test_a_parent_says_what_its_shards_wait_for(void **state)
 	says(answer(&why), "executor sql: 1 are online");
 	/* one at work, the other waits: it runs */
 	set_group(w, 1, false);
-	parent = trigger(w, make_task(w, "@hourly", two_shards), "");
+	parent = trigger(w, make_task(w, "@hourly", two_shards));
 	claim(w);
 	why = why_run(w, parent.gid);
 	assert_string_equal(verdict(&why), "shards");
@@ -424,7 +420,7 @@ static void test_a_paused_task_holds_its_runs(void **state)
 static void test_failures_and_their_retries(void **state)
 {
 	struct world *w = *state;
-	struct ax_run run = trigger(w, make_task(w, "@hourly", one_retry), "");
+	struct ax_run run = trigger(w, make_task(w, "@hourly", one_retry));
 	run = claim(w);
 	go(w, 5000);
 	result(w, "w1", &run, AX_OUTCOME_FAILED);
@@ -447,7 +443,7 @@ static void test_failures_and_their_retries(void **state)
 static void test_a_timeout_and_its_retry(void **state)
 {
 	struct world *w = *state;
-	struct ax_run run = trigger(w, make_task(w, "@hourly", one_retry), "");
+	struct ax_run run = trigger(w, make_task(w, "@hourly", one_retry));
 	run = claim(w);
 	report(w, "w1", AX_ITEM_STARTED, &run);
 	go(w, 5000);
@@ -466,7 +462,7 @@ static void test_a_timeout_and_its_retry(void **state)
 static void test_a_worker_that_shuts_down_stops_an_attempt(void **state)
 {
 	struct world *w = *state;
-	struct ax_run run = trigger(w, make_task(w, "@hourly", NULL), "");
+	struct ax_run run = trigger(w, make_task(w, "@hourly", NULL));
 	run = claim(w);
 	report(w, "w1", AX_ITEM_STARTED, &run);
 	go(w, 5000);
@@ -481,7 +477,7 @@ static void test_a_worker_that_shuts_down_stops_an_attempt(void **state)
 static void test_what_a_worker_refuses_is_not_tried_again(void **state)
 {
 	struct world *w = *state;
-	struct ax_run run = trigger(w, make_task(w, "@hourly", one_retry), "");
+	struct ax_run run = trigger(w, make_task(w, "@hourly", one_retry));
 	run = claim(w);
 	result(w, "w1", &run, AX_OUTCOME_REFUSED);
 	struct ax_why why = why_run(w, run.gid);
@@ -495,7 +491,7 @@ static void test_a_bounce_counts_for_nothing(void **state)
 {
 	struct world *w = *state;
 	live(w, 46);
-	struct ax_run run = trigger(w, make_task(w, "@hourly", NULL), "");
+	struct ax_run run = trigger(w, make_task(w, "@hourly", NULL));
 	claim(w);
 	live(w, 16);
 	struct ax_why why = why_run(w, run.gid);
@@ -509,7 +505,7 @@ static void test_a_run_that_was_given_back(void **state)
 {
 	struct world *w = *state;
 	live(w, 46);
-	trigger(w, make_task(w, "@hourly", NULL), "");
+	trigger(w, make_task(w, "@hourly", NULL));
 	struct ax_run run = claim(w);
 	assert_int_equal(result(w, "w1", &run, AX_OUTCOME_CANCELLED), AX_VERDICT_APPLIED);
 	assert_int_equal(run_row(w, run.gid).status, AX_RUN_WAITING);
@@ -521,7 +517,7 @@ static void test_a_lost_attempt_and_its_late_result(void **state)
 {
 	struct world *w = *state;
 	live(w, 46);
-	struct ax_run run = trigger(w, make_task(w, "@hourly", no_limit), "");
+	struct ax_run run = trigger(w, make_task(w, "@hourly", no_limit));
 	run = claim(w);
 	report(w, "w1", AX_ITEM_STARTED, &run);
 	live(w, 46);
@@ -542,7 +538,7 @@ static void test_a_late_success_that_counts(void **state)
 {
 	struct world *w = *state;
 	live(w, 46);
-	struct ax_run run = trigger(w, make_task(w, "@hourly", no_limit), "");
+	struct ax_run run = trigger(w, make_task(w, "@hourly", no_limit));
 	run = claim(w);
 	report(w, "w1", AX_ITEM_STARTED, &run);
 	live(w, 46);
@@ -556,7 +552,7 @@ static void test_the_hard_limit_and_what_came_after_it(void **state)
 {
 	struct world *w = *state;
 	live(w, 46);
-	struct ax_run run = trigger(w, make_task(w, "@hourly", one_retry), "");
+	struct ax_run run = trigger(w, make_task(w, "@hourly", one_retry));
 	for (int i = 0; i < 2; i++) {
 		run = claim(w);
 		report(w, "w1", AX_ITEM_STARTED, &run);
@@ -580,7 +576,7 @@ static void test_the_hard_limit_and_what_came_after_it(void **state)
 static void test_a_cancelled_run(void **state)
 {
 	struct world *w = *state;
-	struct ax_run run = trigger(w, make_task(w, "@hourly", NULL), "");
+	struct ax_run run = trigger(w, make_task(w, "@hourly", NULL));
 	run = claim(w);
 	report(w, "w1", AX_ITEM_STARTED, &run);
 	assert_int_equal(ax_run_cancel(&w->ctx, run.gid, "wrong day", &run, NULL), AX_OK);
@@ -618,7 +614,7 @@ static void that_must_move(struct ax_task_def *def)
 static void test_progress_stall_and_promises(void **state)
 {
 	struct world *w = *state;
-	trigger(w, make_task(w, "", that_must_move), "");
+	trigger(w, make_task(w, "", that_must_move));
 	struct ax_run run = claim(w);
 	report(w, "w1", AX_ITEM_STARTED, &run);
 	struct ax_why why = why_run(w, run.gid);
@@ -828,7 +824,7 @@ static void test_a_task_that_is_being_deleted(void **state)
 {
 	struct world *w = *state;
 	int64_t id = make_task(w, "@hourly", NULL);
-	trigger(w, id, "");
+	trigger(w, id);
 	claim(w);
 	assert_int_equal(ax_task_delete(&w->ctx, id, true, "test", NULL), AX_CONFLICT);
 	struct ax_why why = why_task(w, id, w->now);
@@ -862,7 +858,7 @@ static void test_tasks_without_a_schedule_and_after(void **state)
 	struct ax_why why = why_task(w, id, w->now);
 	assert_string_equal(verdict(&why), "no_schedule");
 	says(answer(&why), "there was none");
-	struct ax_run run = trigger(w, id, "");
+	struct ax_run run = trigger(w, id);
 	why = why_task(w, id, w->now);
 	says(answer(&why), number(w, run.gid));
 	run = claim(w);

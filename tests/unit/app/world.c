@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "app/recover.h"
-#include "app/tasks.h"
 #include "app/tick.h"
 #include "app/workers.h"
 #include "core/task_def.h"
@@ -205,6 +204,22 @@ int64_t go(struct world *w, int64_t ms)
 void go_quiet(struct world *w, int64_t ms)
 {
 	w->now += ms;
+}
+
+struct ax_run trigger_how(struct world *w, struct ax_trigger how)
+{
+	struct ax_run run;
+	bool existed;
+	how.params = how.params != NULL ? how.params : "";
+	how.key = how.key != NULL ? how.key : "";
+	assert_int_equal(ax_task_trigger(&w->ctx, &how, &run, &existed, NULL), AX_OK);
+	assert_false(existed);
+	return run;
+}
+
+struct ax_run trigger(struct world *w, int64_t task_id)
+{
+	return trigger_how(w, (struct ax_trigger){ .task_id = task_id });
 }
 
 void register_worker(struct world *w, const char *name, const char *incarnation, int64_t pool)

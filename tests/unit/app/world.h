@@ -13,6 +13,7 @@
 #include "app/ctx.h"
 #include "app/dispatch.h"
 #include "app/ingest.h"
+#include "app/tasks.h"
 
 /* 2026-06-01T00:00:00Z */
 #define T0 INT64_C(1780272000000)
@@ -48,6 +49,10 @@ struct ax_run find_run(struct world *w, int64_t task_id, enum ax_run_state state
 int64_t go(struct world *w, int64_t ms);
 void go_quiet(struct world *w, int64_t ms); /* the server is away: time passes, nothing ticks */
 void restart(struct world *w);
+
+/* A run that somebody asks for now, or in `how`: it must be made. What `how` leaves NULL is "". */
+struct ax_run trigger(struct world *w, int64_t task_id);
+struct ax_run trigger_how(struct world *w, struct ax_trigger how);
 
 void register_worker(struct world *w, const char *name, const char *incarnation, int64_t pool);
 /* What the worker is given now, at most `slots`. */
