@@ -414,7 +414,7 @@ static enum ax_status remove_task(struct ax_tx *tx, void *arg, struct ax_err *er
 	enum ax_status status = open_task(e, tx, &task, err);
 	if (status == AX_OK)
 		status = ax_chain_refuse_delete(e->ctx, tx, &task, err);
-	if (status == AX_OK && !e->force)
+	if (status == AX_OK && !e->force && task.status != AX_TASK_DELETING) /* that was forced once and for all */
 		status = refuse_if_unended(tx, task.id, err);
 	if (status == AX_OK)
 		status = ax_backfills_end(tx, task.id, e->now, err);

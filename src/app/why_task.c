@@ -380,6 +380,7 @@ static void tell(struct look *look)
 	}
 	int answer = c->why->answer;
 	bool live = look->run.gid != 0 && !ax_run_is_terminal(look->run.status);
+	bool deleting = c->task.status == AX_TASK_DELETING; /* by its runs it only waits to be deleted again */
 	if (c->status == AX_OK && live) {
 		c->run = &look->run;
 		ax_why_state(c);
@@ -387,7 +388,7 @@ static void tell(struct look *look)
 	}
 	if (c->status == AX_OK)
 		tell_next(look);
-	if (c->status == AX_OK && look->at == c->now && !live)
+	if (c->status == AX_OK && look->at == c->now && (!live || deleting))
 		ready(look);
 }
 

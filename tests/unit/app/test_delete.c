@@ -65,7 +65,9 @@ static void test_it_says_so_until_it_is_gone(void **state)
 	restart(w);
 	go(w, 1);
 	assert_int_equal(task_row(w, id).status, AX_TASK_DELETING);
-	assert_int_equal(ax_task_delete(&w->ctx, id, false, "test", NULL), AX_CONFLICT);
+	struct ax_err err;
+	assert_int_equal(ax_task_delete(&w->ctx, id, false, "test", &err), AX_CONFLICT);
+	assert_non_null(strstr(err.msg, "asked to stop; delete it again")); /* forcing it is not what is missing */
 	result(w, "w1", &given, AX_OUTCOME_CANCELLED);
 	go(w, 2 * 3600 * 1000);
 	assert_int_equal(task_row(w, id).status, AX_TASK_DELETING);

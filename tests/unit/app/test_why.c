@@ -832,6 +832,24 @@ static void test_a_task_that_is_being_deleted(void **state)
 	says(step(&why, "task", 0)->text, "deleting");
 }
 
+/* What keeps it there is the live run, and what is to be done is said first all the same. */
+static void test_a_task_that_is_deleted_while_its_last_run_is_live(void **state)
+{
+	struct world *w = *state;
+	int64_t delayed = make_task(w, "", NULL), scheduled = make_task(w, "* * * * *", NULL);
+	go(w, 60000);
+	trigger(w, delayed, "");
+	claim(w);
+	claim(w);
+	const int64_t ids[] = { delayed, scheduled };
+	for (size_t i = 0; i < AX_COUNT(ids); i++) {
+		assert_int_equal(ax_task_delete(&w->ctx, ids[i], true, "test", NULL), AX_CONFLICT);
+		struct ax_why why = why_task(w, ids[i], w->now);
+		assert_string_equal(verdict(&why), "deleting");
+		assert_true(has(&why, "cancelling"));
+	}
+}
+
 static void test_a_fire_without_a_trace_is_a_fault(void **state)
 {
 	struct world *w = *state;
@@ -1003,6 +1021,7 @@ int main(void)
 		T(test_a_task_whose_zone_is_gone),
 		T(test_fires_that_a_change_of_the_clock_leaves_out),
 		T(test_a_task_that_is_being_deleted),
+		T(test_a_task_that_is_deleted_while_its_last_run_is_live),
 		T(test_a_fire_without_a_trace_is_a_fault),
 		T(test_tasks_without_a_schedule_and_after),
 		T(test_what_became_of_the_newest_event),
