@@ -294,7 +294,8 @@ static void print_problem(struct ax_client *client, long status, const json_t *b
 	if (code != NULL)
 		fprintf(stderr, " [%.40s]", code);
 	fputc('\n', stderr);
-	const char *hint = code != NULL ? ax_client_hint(code) : "";
+	bool of_the_setup_token = field != NULL && strcmp(field, "token") == 0; /* no token of an API has a say there */
+	const char *hint = code != NULL && !of_the_setup_token ? ax_client_hint(code) : "";
 	curl_off_t wait_s = 0;
 	curl_easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &wait_s);
 	if (*hint != '\0')

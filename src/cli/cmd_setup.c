@@ -94,46 +94,62 @@ static int read_password(struct ax_ctl *ctl, char *password)
 	return code;
 }
 
-static int setup(struct ax_ctl *ctl)
+/* The setup token: of the file, or as it was given. */
+static int read_token(struct ax_ctl *ctl, const char **ret)
 {
-	const char *user = ax_args_get(&ctl->args, "user"), *file = ax_args_get(&ctl->args, "token-file");
-	const char *token = ax_args_get(&ctl->args, "token");
-	char password[PASSWORD_MAX + 1] = "";
+	const char *file = ax_args_get(&ctl->args, "token-file");
 	struct ax_err err;
-	if (user == NULL)
-		return ax_ctl_fail(AX_EXIT_USAGE, "--user", "name the administrator: --user U");
+	*ret = ax_args_get(&ctl->args, "token");
 	if (file != NULL) {
 		char *text;
-		if (ax_file_read(&ctl->arena, file, 4096, &text, NULL, &err) != AX_OK)
+		if (ax_file_read(&ctl->arena, file, FILE_MAX, &text, NULL, &err) != AX_OK)
 			return ax_ctl_fail(AX_EXIT_USAGE, "--token-file", "%s", err.msg);
 		text[strcspn(text, " \t\r\n")] = '\0';
-		token = text;
+		*ret = text;
 	}
-	if (token == NULL)
+	if (*ret == NULL)
 		return ax_ctl_fail(AX_EXIT_USAGE, "--token-file",
 			"give the setup token: the server printed where it wrote it at its first start");
-	if (!ax_utf8_valid(token, strlen(token)))
+	if (!ax_utf8_valid(*ret, strlen(*ret)))
 		return ax_ctl_fail(AX_EXIT_USAGE, "--token-file", "not UTF-8 text");
-	int code = ax_token_check_out(ctl); /* before the setup token is used up */
+	return AX_EXIT_OK;
+}
+
+static int set_up(struct ax_ctl *ctl, const char *token, const char *user, const char *password, json_t **ret)
+{
+	int code = ax_client_call(&ctl->client, "POST", "/setup",
+		json_pack("{s:s, s:s, s:s}", "token", token, "user", user, "password", password), ret);
+	if (code == AX_EXIT_OK && ctl->json)
+		ax_print_json(stdout, *ret);
+	else if (code == AX_EXIT_OK)
+		printf("%s is the administrator now; sign in at %s/\n", user, ctl->client.server);
+	return code;
+}
+
+static int setup(struct ax_ctl *ctl)
+{
+	const char *user = ax_args_get(&ctl->args, "user"), *token;
+	char password[PASSWORD_MAX + 1] = "";
+	struct ax_token_out out = { .fd = -1 };
+	json_t *answer = NULL;
+	if (user == NULL)
+		return ax_ctl_fail(AX_EXIT_USAGE, "--user", "name the administrator: --user U");
+	int code = read_token(ctl, &token);
 	if (code == AX_EXIT_OK)
 		code = ax_client_open(&ctl->client, &ctl->arena, &ctl->args, false);
 	if (code == AX_EXIT_OK)
 		code = read_password(ctl, password);
-	json_t *answer = NULL;
+	if (code == AX_EXIT_OK) /* whatever is wrong with it is said before the setup token is used up */
+		code = ax_token_open(ctl, &out);
 	if (code == AX_EXIT_OK)
-		code = ax_client_call(&ctl->client, "POST", "/setup",
-			json_pack("{s:s, s:s, s:s}", "token", token, "user", user, "password", password), &answer);
+		code = set_up(ctl, token, user, password, &answer);
 	sodium_memzero(password, sizeof(password));
-	if (code == AX_EXIT_OK && ctl->json)
-		ax_print_json(stdout, answer);
-	else if (code == AX_EXIT_OK)
-		printf("%s is the administrator now; sign in at %s/\n", user, ctl->client.server);
-	if (code == AX_EXIT_OK &&
-		ax_args_get(&ctl->args, "out") != NULL) { /* setup signed us in: a cookie says who we are */
+	if (code == AX_EXIT_OK && out.path != NULL) { /* setup signed us in: a cookie says who we are */
 		ctl->client.csrf = ax_json_text(&ctl->arena, answer, "csrf");
-		code = ax_token_create(ctl,
+		code = ax_token_create(ctl, &out,
 			json_pack("{s:s, s:s}", "name", ax_sprintf(&ctl->arena, "setup by %s", user), "role", "admin"));
 	}
+	ax_token_close(&out);
 	json_decref(answer);
 	return code;
 }

@@ -22,48 +22,59 @@ static int list(struct ax_ctl *ctl)
 }
 
 /* The secret goes where it was asked to: a file, or standard output alone, so that a script can take it. */
-static int hand_out(struct ax_ctl *ctl, const json_t *answer)
+static int hand_out(struct ax_ctl *ctl, struct ax_token_out *out, const json_t *answer)
 {
-	const char *out = ax_args_get(&ctl->args, "out"), *secret = json_string_value(json_object_get(answer, "token"));
+	const char *secret = json_string_value(json_object_get(answer, "token"));
 	struct ax_err err;
 	if (secret == NULL)
 		return ax_ctl_fail(AX_EXIT_NO_SERVER, "", "the server gave no token");
-	if (out == NULL && ctl->json) {
+	if (out->path == NULL && ctl->json) {
 		ax_print_json(stdout, answer);
-	} else if (out == NULL) {
+	} else if (out->path == NULL) {
 		puts(secret);
-	} else if (ax_file_write_secret(out, ax_sprintf(&ctl->arena, "%s\n", secret), &err) != AX_OK) {
-		return ax_ctl_fail(AX_EXIT_USAGE, "--out",
-			"%s. The token was made but not kept: delete it with `axctl token delete %s` and try again",
-			err.msg, ax_json_text(&ctl->arena, answer, "id"));
+	} else {
+		int fd = out->fd;
+		out->fd = -1;
+		if (ax_file_write_secret(fd, out->path, ax_sprintf(&ctl->arena, "%s\n", secret), &err) != AX_OK) {
+			(void)unlink(out->path); /* a part of a token opens nothing */
+			return ax_ctl_fail(AX_EXIT_USAGE, "--out",
+				"%s. The token was made but not kept: delete it with `axctl token delete %s` and try "
+				"again",
+				err.msg, ax_json_text(&ctl->arena, answer, "id"));
+		}
 	}
 	return AX_EXIT_OK;
 }
 
-int ax_token_check_out(struct ax_ctl *ctl)
+int ax_token_open(struct ax_ctl *ctl, struct ax_token_out *ret)
 {
-	const char *out = ax_args_get(&ctl->args, "out");
-	if (out != NULL && access(out, F_OK) == 0)
-		return ax_ctl_fail(AX_EXIT_USAGE, "--out", "%s exists; name a new file", out);
-	return AX_EXIT_OK;
+	struct ax_err err;
+	*ret = (struct ax_token_out){ .days = -1, .path = ax_args_get(&ctl->args, "out"), .fd = -1 };
+	int code = ax_ctl_opt_i64(ctl, "expire-days", 1, 365, &ret->days);
+	if (code == AX_EXIT_OK && ret->path != NULL && ax_file_create_secret(ret->path, &ret->fd, &err) != AX_OK)
+		code = ax_ctl_fail(AX_EXIT_USAGE, "--out", "%s", err.msg);
+	return code;
 }
 
-int ax_token_create(struct ax_ctl *ctl, json_t *body)
+int ax_token_create(struct ax_ctl *ctl, struct ax_token_out *out, json_t *body)
 {
-	int64_t days = -1;
 	json_t *answer = NULL;
-	int code = ax_ctl_opt_i64(ctl, "expire-days", 1, 365, &days);
+	if (out->days > 0)
+		json_object_set_new(body, "expire_days", json_integer(out->days));
+	int code = ax_client_call(&ctl->client, "POST", "/tokens", body, &answer);
 	if (code == AX_EXIT_OK)
-		code = ax_token_check_out(ctl);
-	if (days > 0)
-		json_object_set_new(body, "expire_days", json_integer(days));
-	if (code == AX_EXIT_OK)
-		code = ax_client_call(&ctl->client, "POST", "/tokens", json_incref(body), &answer);
-	if (code == AX_EXIT_OK)
-		code = hand_out(ctl, answer);
-	json_decref(body);
+		code = hand_out(ctl, out, answer);
 	json_decref(answer);
 	return code;
+}
+
+void ax_token_close(struct ax_token_out *out)
+{
+	if (out->fd < 0)
+		return;
+	close(out->fd);
+	(void)unlink(out->path);
+	out->fd = -1;
 }
 
 static const struct ax_opt create_opts[] = {
@@ -76,8 +87,14 @@ static const struct ax_opt create_opts[] = {
 static int create(struct ax_ctl *ctl)
 {
 	const char *role = ax_args_get(&ctl->args, "role");
-	return ax_token_create(
-		ctl, json_pack("{s:s, s:s}", "name", ctl->args.operands[0], "role", role != NULL ? role : "viewer"));
+	struct ax_token_out out;
+	int code = ax_token_open(ctl, &out);
+	if (code != AX_EXIT_OK)
+		return code;
+	code = ax_token_create(ctl, &out,
+		json_pack("{s:s, s:s}", "name", ctl->args.operands[0], "role", role != NULL ? role : "viewer"));
+	ax_token_close(&out);
+	return code;
 }
 
 static int delete (struct ax_ctl *ctl)

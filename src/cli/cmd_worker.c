@@ -116,8 +116,12 @@ static const struct ax_opt token_opts[] = {
 static int token(struct ax_ctl *ctl)
 {
 	const char *groups = ax_args_get(&ctl->args, "group"), *name = ax_args_get(&ctl->args, "name");
+	struct ax_token_out out;
 	if (groups == NULL)
 		groups = "default";
+	int code = ax_token_open(ctl, &out);
+	if (code != AX_EXIT_OK)
+		return code;
 	json_t *list_of = json_array();
 	for (const char *g = groups; *g != '\0'; g += strcspn(g, ",") + (g[strcspn(g, ",")] == ','))
 		if (*g != ',')
@@ -125,7 +129,9 @@ static int token(struct ax_ctl *ctl)
 	json_t *body = json_pack("{s:o}", "worker_groups", list_of);
 	json_object_set_new(
 		body, "name", json_string(name != NULL ? name : ax_sprintf(&ctl->arena, "worker-%s", groups)));
-	return ax_token_create(ctl, body);
+	code = ax_token_create(ctl, &out, body);
+	ax_token_close(&out);
+	return code;
 }
 
 const struct ax_verb ax_worker_verbs[] = {

@@ -44,12 +44,18 @@ enum ax_status ax_file_read(
 	return st;
 }
 
-enum ax_status ax_file_write_secret(const char *path, const char *text, struct ax_err *err)
+enum ax_status ax_file_create_secret(const char *path, int *ret_fd, struct ax_err *err)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return ax_fail(err, errno == EEXIST ? AX_EXISTS : AX_INVALID, "", "cannot create %s: %s", path,
-			strerror(errno));
+	*ret_fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (*ret_fd >= 0)
+		return AX_OK;
+	if (errno == EEXIST)
+		return ax_fail(err, AX_EXISTS, "", "%s exists; name a new file", path);
+	return ax_fail(err, AX_INVALID, "", "cannot create %s: %s", path, strerror(errno));
+}
+
+enum ax_status ax_file_write_secret(int fd, const char *path, const char *text, struct ax_err *err)
+{
 	size_t len = strlen(text), done = 0;
 	while (done < len) {
 		ssize_t n = write(fd, text + done, len - done);

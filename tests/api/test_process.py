@@ -50,6 +50,16 @@ def test_help_and_version():
 
 # B019
 @pytest.mark.embedded
+def test_a_state_that_is_a_file_is_refused_as_it_was(tmp_path):
+    state = tmp_path / "state"
+    state.write_text("mine")
+    state.chmod(0o644)
+    for options in ((), ("--dev",)):
+        done = run("--listen", "127.0.0.1:0", "--state", str(state), *options)
+        assert done.returncode == 1 and f"{state} is no folder" in done.stderr
+    assert state.stat().st_mode & 0o777 == 0o644
+
+
 def test_second_server_on_the_same_state(start_server):
     first = start_server()
     second = run("--listen", "127.0.0.1:0", "--state", str(first.state))

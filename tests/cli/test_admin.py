@@ -87,8 +87,12 @@ def test_worker_token(server, axctl, tmp_path):
     assert stat.S_IMODE(os.stat(tmp_path / "w.token").st_mode) == 0o600
     made = len(server.requests)
     assert "exists" in axctl("worker", "token", "--out", "w.token", code=2).err
-    assert len(server.requests) == made
-    assert "token delete 3" in axctl("worker", "token", "--out", "no/where", code=2).err
+    assert "cannot create no/where" in axctl("worker", "token", "--out", "no/where", code=2).err
+    assert "expire-days: " in axctl("worker", "token", "--out", "other.token", "--expire-days", 0, code=2).err
+    assert len(server.requests) == made  # nothing was made that nobody keeps
+    server.on("POST", "/tokens", (403, {"status": 403, "code": "denied", "detail": "not you"}))
+    axctl("worker", "token", "--out", "other.token", code=4)
+    assert not (tmp_path / "other.token").exists()
 
 
 def test_tokens(server, axctl):

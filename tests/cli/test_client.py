@@ -225,7 +225,13 @@ def test_setup(server, axctl, tmp_path):
     assert "longer than" in axctl("setup", "--token-file", "setup", "--user", "anna", input="p" * 300 + "\n", code=2).err
     out = axctl("setup", "--token-file", "setup", "--user", "anna", "--out", "setup", input="correct horse\n", code=2)
     assert "setup exists" in out.err  # said before the setup token is used up
+    for options, rule in ((["--out", "no/where"], "--out: cannot create no/where"), (["--out", "t", "--expire-days", 999], "expire-days: ")):
+        assert rule in axctl("setup", "--token-file", "setup", "--user", "anna", *options, input="correct horse\n", code=2).err
     assert len(server.requests) == made
+    server.on("POST", "/setup", (403, {"status": 403, "code": "denied", "field": "token", "detail": "this is not the token"}))
+    out = axctl("setup", "--token-file", "setup", "--user", "anna", "--out", "t", input="correct horse\n", code=4)
+    assert out.err == "axctl: token: this is not the token [denied]\n"  # no word of roles: nobody has one yet
+    assert not (tmp_path / "t").exists()
     assert "--user" in axctl("setup", "--token-file", "setup", code=2).err
     assert "setup token" in axctl("setup", "--user", "anna", code=2).err
 
