@@ -259,7 +259,16 @@ static void drop_shown(json_t *task)
 	}
 }
 
-/* --file, then the other options over it. *ret is an object, or an array of them when the file holds one. */
+static int read_options(struct ax_ctl *ctl, json_t *options)
+{
+	int code = AX_EXIT_OK;
+	for (size_t i = 0; code == AX_EXIT_OK && i < AX_COUNT(fields); i++)
+		code = set_field(ctl, options, i);
+	return code == AX_EXIT_OK ? set_executor(ctl, options) : code;
+}
+
+/* --file, then the other options over it, over each of several. *ret is an object, or an array of them when the file
+ * holds one. */
 static int read_definition(struct ax_ctl *ctl, json_t **ret)
 {
 	const char *file = ax_args_get(&ctl->args, "file");
@@ -279,12 +288,15 @@ static int read_definition(struct ax_ctl *ctl, json_t **ret)
 		json_decref(task);
 		task = inner;
 	}
-	for (size_t i = 0; code == AX_EXIT_OK && json_is_object(task) && i < AX_COUNT(fields); i++)
-		code = set_field(ctl, task, i);
-	if (code == AX_EXIT_OK && json_is_object(task))
-		code = set_executor(ctl, task);
-	if (code == AX_EXIT_OK && !json_is_object(task) && !json_is_array(task))
+	if (!json_is_object(task) && !json_is_array(task))
 		code = ax_ctl_fail(AX_EXIT_USAGE, "--file", "a task is a JSON object, several are an array");
+	json_t *options = json_object(), *one;
+	size_t i;
+	if (code == AX_EXIT_OK)
+		code = read_options(ctl, options);
+	json_object_update(task, options);
+	json_array_foreach(task, i, one) json_object_update(one, options);
+	json_decref(options);
 	if (code != AX_EXIT_OK)
 		json_decref(task);
 	else
@@ -292,16 +304,25 @@ static int read_definition(struct ax_ctl *ctl, json_t **ret)
 	return code;
 }
 
+/* Leaves of it what can be said of a new task. */
+static void make_new(struct ax_ctl *ctl, json_t *task)
+{
+	drop_shown(task);
+	json_object_del(task, "version");
+	if (ax_args_has(&ctl->args, "disabled"))
+		json_object_set_new(task, "status", json_string("created"));
+}
+
 static int create_many(struct ax_ctl *ctl, json_t *tasks)
 {
 	size_t i;
-	json_t *task;
-	json_array_foreach(tasks, i, task)
-	{
-		drop_shown(task);
-		json_object_del(task, "version");
+	json_t *task, *answer = NULL;
+	if (ctl->args.n_operands > 0) {
+		json_decref(tasks);
+		return ax_ctl_fail(AX_EXIT_USAGE, "NAME", "is for one task, and the file holds an array of them");
 	}
-	json_t *answer = NULL;
+	json_array_foreach(tasks, i, task) make_new(ctl, task);
+	ctl->client.idempotency_key = ax_args_get(&ctl->args, "key");
 	int code = ax_client_call(&ctl->client, "POST", "/tasks/batch", json_pack("{s:o}", "tasks", tasks), &answer);
 	if (code != AX_EXIT_OK)
 		return code;
@@ -342,8 +363,7 @@ static int create(struct ax_ctl *ctl)
 		return code;
 	if (json_is_array(task))
 		return create_many(ctl, task);
-	drop_shown(task);
-	json_object_del(task, "version");
+	make_new(ctl, task);
 	if (ctl->args.n_operands == 1) { /* [GROUP/]NAME */
 		const char *name = ctl->args.operands[0], *slash = strchr(name, '/');
 		if (slash != NULL)
@@ -351,8 +371,6 @@ static int create(struct ax_ctl *ctl)
 		if (code == AX_EXIT_OK)
 			code = set(task, "task_name", json_string(slash != NULL ? slash + 1 : name));
 	}
-	if (ax_args_has(&ctl->args, "disabled"))
-		json_object_set_new(task, "status", json_string("created"));
 	if (code != AX_EXIT_OK) {
 		json_decref(task);
 		return code;
@@ -488,6 +506,14 @@ static int check_many(struct ax_ctl *ctl)
 	return AX_EXIT_OK;
 }
 
+/* The server counts in the part that it was sent. */
+static void tell_entry(const struct ax_client *client, size_t at)
+{
+	size_t i;
+	if (at > 0 && sscanf(client->field, "runs[%zu]", &i) == 1)
+		fprintf(stderr, "       runs[%zu] is entry %zu of the file, from 0\n", i, at + i);
+}
+
 /* Runs of a file, an array of what the API takes for one each, a thousand in a transaction. What was made is said also
  * when a later thousand fails. */
 static int trigger_many(struct ax_ctl *ctl, const char *path, const char *file)
@@ -503,6 +529,8 @@ static int trigger_many(struct ax_ctl *ctl, const char *path, const char *file)
 		for (n = 0; n < 1000 && at + n < json_array_size(runs); n++)
 			json_array_append(some, json_array_get(runs, at + n));
 		code = ax_client_call(&ctl->client, "POST", path, json_pack("{s:o}", "runs", some), &answer);
+		if (code != AX_EXIT_OK)
+			tell_entry(&ctl->client, at);
 		size_t i;
 		json_t *item;
 		json_array_foreach(json_object_get(answer, "items"), i, item) existed += ax_json_true(item, "existed");
@@ -513,7 +541,7 @@ static int trigger_many(struct ax_ctl *ctl, const char *path, const char *file)
 	json_t *all = json_pack("{s:o}", "items", items);
 	if (ctl->json && (code == AX_EXIT_OK || n > 0))
 		ax_print_json(stdout, all);
-	else if (n > 0)
+	else if (code == AX_EXIT_OK || n > 0)
 		printf("%zu runs made, %zu were there already\n", n - existed, existed);
 	json_decref(all);
 	json_decref(runs);

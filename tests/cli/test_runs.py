@@ -284,5 +284,11 @@ def test_what_was_made_is_said_when_the_rest_is_refused(server, axctl, tmp_path)
     (tmp_path / "runs.json").write_text("[" + ",".join(["{}"] * 1500) + "]")
     assert axctl("task", "trigger", "17", "--runs", "runs.json", code=3).out == "1000 runs made, 0 were there already\n"
     assert len(axctl("task", "trigger", "17", "--runs", "runs.json", "--json", code=3).json["items"]) == 1000
+    server.on("POST", "/tasks/17/runs/batch", lambda r: {"items": [{"gid": "1", "existed": False}] * 1000} if len(r.body["runs"]) == 1000
+              else problem(400, "invalid", "Too soon.", "runs[7].delay_ms"))
+    assert "runs[7] is entry 1007 of the file" in axctl("task", "trigger", "17", "--runs", "runs.json", code=2).err
     (tmp_path / "runs.json").write_text("[{}]")
-    assert axctl("task", "trigger", "17", "--runs", "runs.json", "--json", code=3).out == ""
+    assert "entry" not in axctl("task", "trigger", "17", "--runs", "runs.json", code=2).err
+    assert axctl("task", "trigger", "17", "--runs", "runs.json", "--json", code=2).out == ""
+    (tmp_path / "runs.json").write_text("[]")
+    assert axctl("task", "trigger", "17", "--runs", "runs.json").out == "0 runs made, 0 were there already\n"

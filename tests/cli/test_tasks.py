@@ -107,6 +107,14 @@ def test_create_many(server, axctl, tmp_path):
     (tmp_path / "t.json").write_text(json.dumps([TASK, {**TASK, "task_name": "b"}]))
     assert "created 2 tasks" in axctl("task", "create", "--file", "t.json").out
     assert [t["task_name"] for t in server.requests[-1].body["tasks"]] == ["nightly", "b"]
+    axctl("task", "create", "--file", "t.json", "--group", "ops", "--priority", 9, "--script", "true", "--disabled", "--key", "k")
+    for task in server.requests[-1].body["tasks"]:  # what is said for all is not passed over in silence
+        assert task["group_key"] == "ops" and task["priority"] == 9 and task["biz_param"] == {"script": "true"} and task["status"] == "created"
+    assert server.requests[-1].headers["Idempotency-Key"] == "k"
+    sent = len(server.requests)
+    assert "NAME: is for one task" in axctl("task", "create", "c", "--file", "t.json", code=2).err
+    assert "priority" in axctl("task", "create", "--file", "t.json", "--priority", "high", code=2).err
+    assert len(server.requests) == sent
     (tmp_path / "t.json").write_text(json.dumps({"items": [TASK], "next": None}))
     axctl("task", "create", "--file", "t.json")
 
