@@ -35,6 +35,22 @@ test.describe('without a session', () => {
 	})
 })
 
+test('a printed link signs in where the page asks for it already', async ({ browser, complaints }) => {
+	const server = await startServer({ dev: true })
+	const context = await browser.newContext({ storageState: { cookies: [], origins: [] } })
+	const page = await context.newPage()
+	watchPage(page, complaints)
+	try {
+		await page.goto(`${server.url}/#/signin?once=old`)
+		await expect(page.getByRole('alert')).toContainText('This link does not work')
+		await page.goto(server.link) // the same document: only what stands behind the # is new
+		await expect(page.getByText('No tasks yet.')).toBeVisible()
+	} finally {
+		await endPage(page)
+		await server.stop()
+	}
+})
+
 test('the setup link makes the first administrator, who signs out and in again', async ({ browser, complaints }) => {
 	const server = await startServer({ dev: false })
 	const context = await browser.newContext({ storageState: { cookies: [], origins: [] } })
