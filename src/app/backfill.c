@@ -52,15 +52,16 @@ static enum ax_status step(
 	struct ax_task task;
 	struct ax_rule rule;
 	struct ax_run run;
-	bool left = true;
 	int64_t fire;
 	enum ax_status status = tx->ops->task_get(tx, b->task_id, true, &task, err);
-	if (status == AX_OK)
+	/* a task that follows others by now has no fires of its own any more */
+	bool left = status != AX_OK || ax_def_has_schedule(&task.def);
+	if (status == AX_OK && left)
 		status = ax_rule_of(tx, ctx->zones, &task, &rule, err);
 	if (status == AX_INVALID || status == AX_NEVER)
 		return AX_OK; /* the task cannot be read (any more): it waits until it can */
 	int steps = 0;
-	for (; status == AX_OK && steps < AX_BACKFILL_STEP && live(b) < b->max_live; steps++) {
+	for (; status == AX_OK && left && steps < AX_BACKFILL_STEP && live(b) < b->max_live; steps++) {
 		left = next_fire(b, &rule, &fire);
 		if (!left || fire > newest(&task, now)) /* the clock went back: it waits */
 			break;
@@ -141,7 +142,7 @@ static enum ax_status open_task(
 		return ax_fail(err, AX_NOT_FOUND, "id", "there is no task %" PRId64, pass->ask->task_id);
 	if (status == AX_OK)
 		status = ax_task_refuse_if_deleting(ret, err);
-	if (status == AX_OK && ret->def.task_type != AX_TASK_SCHEDULED)
+	if (status == AX_OK && !ax_def_has_schedule(&ret->def))
 		return ax_fail(err, AX_CONFLICT, "", "only scheduled tasks have fires of their own");
 	if (status == AX_OK)
 		status = ax_fire_settle(pass->ctx, tx, ret, pass->now, err);

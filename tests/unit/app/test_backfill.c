@@ -181,6 +181,29 @@ static void test_the_rule_is_that_of_the_making(void **state)
 	assert_int_equal(fire, T0 - 2 * HOUR - 30 * MINUTE);
 }
 
+/* A task that follows another one has no fires: none are made up for it, and what was under way is over. */
+static void test_a_task_that_comes_to_follow_another(void **state)
+{
+	struct world *w = *state;
+	struct ax_task task;
+	int64_t id = make_task(w, "0 * * * *", NULL), first = make_task(w, "@hourly", NULL), fire = 0;
+	struct ax_backfill_ask ask = { .task_id = id, .from_time = T0 - 6 * HOUR, .to_time = T0 };
+	struct ax_backfill b = started(w, &ask);
+	struct ax_task_def def = task_row(w, id).def;
+	def.cron_expr = "";
+	def.upstreams = ax_sprintf(&w->arena, "%lld", (long long)first);
+	assert_int_equal(ax_task_update(&w->ctx, id, 1, &def, "test", &task, NULL), AX_OK);
+	refused(w, &ask, AX_CONFLICT, "only scheduled tasks");
+	go(w, 1000);
+	assert_int_equal(row(w, b.id).status, AX_BACKFILL_RUNNING); /* its run has not ended */
+	run_given(w, AX_OUTCOME_SUCCESS, &fire);
+	go(w, 1000);
+	b = row(w, b.id);
+	assert_int_equal(b.status, AX_BACKFILL_DONE);
+	assert_int_equal(b.made, 1);
+	assert_int_equal(b.done, 1);
+}
+
 static void test_cancelled(void **state)
 {
 	struct world *w = *state;
@@ -313,6 +336,7 @@ int main(void)
 		T(test_newest_first_and_several_at_once),
 		T(test_what_has_a_run_is_left),
 		T(test_the_rule_is_that_of_the_making),
+		T(test_a_task_that_comes_to_follow_another),
 		T(test_cancelled),
 		T(test_a_paused_task_holds_them),
 		T(test_no_longer_than_its_task),
