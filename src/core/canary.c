@@ -44,10 +44,16 @@ enum ax_canary_state ax_canary_judge(const struct ax_canary *c, struct ax_arena 
 	int64_t base_p95 = ax_durations_quantile(c->base_durations, 95);
 	bool slow = c->max_p95_percent > 0 && p95 >= 0 && base_p95 >= 0 &&
 		p95 * 100 > AX_MAX(base_p95, 1) * c->max_p95_percent;
-	*ret_reason = ax_sprintf(arena,
-		"failures %" PRId64 ".%02" PRId64 " %% against %" PRId64 ".%02" PRId64 " %%, p95 %" PRId64
-		" ms against %" PRId64 " ms",
-		rate / 100, rate % 100, base_rate / 100, base_rate % 100, p95, base_p95);
+	const char *of_trial = ax_sprintf(arena, "%" PRId64 ".%02" PRId64, rate / 100, rate % 100);
+	const char *of_base = ax_sprintf(arena, "%" PRId64 ".%02" PRId64, base_rate / 100, base_rate % 100);
+	if (base_runs == 0)
+		*ret_reason = ax_sprintf(arena, "failures %s %%, nothing to compare with", of_trial);
+	else if (p95 < 0 || base_p95 < 0) /* only successes tell how long it takes */
+		*ret_reason = ax_sprintf(arena, "failures %s %% against %s %%", of_trial, of_base);
+	else
+		*ret_reason =
+			ax_sprintf(arena, "failures %s %% against %s %%, p95 %" PRId64 " ms against %" PRId64 " ms",
+				of_trial, of_base, p95, base_p95);
 	return slow ? AX_CANARY_ROLLED_BACK : AX_CANARY_PROMOTED;
 }
 

@@ -409,6 +409,8 @@ export const zhMessages: Record<string, string> = {
 
 	'{} of its {} runs failed; {} of {} did before': '灰度 {2} 次运行中失败 {1} 次；原定义 {4} 次中失败 {3} 次',
 	'failures {} % against {} %, p95 {} ms against {} ms': '失败率 {1}%，原定义 {2}%；95% 耗时 {3} 毫秒，原定义 {4} 毫秒',
+	'failures {} % against {} %': '失败率 {1}%，原定义 {2}%',
+	'failures {} %, nothing to compare with': '失败率 {1}%，没有可比较的对象',
 	'no worker offers executor {}: run {} has waited for one for {} minutes': '没有节点提供执行器 {1}：运行 {2} 已等待 {3} 分钟',
 
 	'exit status {}': '退出码 {1}',

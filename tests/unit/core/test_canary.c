@@ -88,6 +88,11 @@ static void test_the_rule(void **state)
 	struct ax_canary alone = runs(10, 0, 0, 0);
 	alone.percent = 100; /* nothing is left to compare with */
 	assert_int_equal(ax_canary_judge(&alone, &arena, &reason), AX_CANARY_PROMOTED);
+	assert_string_equal(reason, "failures 0.00 %, nothing to compare with");
+	struct ax_canary failing = runs(9, 1, 0, 10); /* no success, so no duration */
+	failing.durations = ax_durations_add(&arena, "", 1000);
+	assert_int_equal(ax_canary_judge(&failing, &arena, &reason), AX_CANARY_PROMOTED);
+	assert_string_equal(reason, "failures 10.00 % against 100.00 %");
 	struct ax_canary slow = runs(10, 0, 10, 0);
 	slow.base_durations = ax_durations_add(&arena, "", 1000);
 	slow.durations = ax_durations_add(&arena, "", 2000);
