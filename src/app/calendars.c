@@ -222,18 +222,26 @@ static enum ax_status refuse_used(
 		users->n > NAMED_MAX ? " and more" : "");
 }
 
-static enum ax_status delete (struct ax_tx *tx, void *arg, struct ax_err *err) {
-	struct removal *r = arg; struct ax_tasks users;
+static enum ax_status remove_calendar(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct removal *r = arg;
+	struct ax_calendar_row calendar; /* locked first: whoever makes a task of it has done so, or finds it gone */
+	struct ax_tasks users;
 	const struct ax_task_filter filter = { .calendar = r->name, .status = -1, .limit = NAMED_MAX + 1 };
-	enum ax_status status = tx->ops->tasks_page(tx, &filter, &users, err);
-	if (status == AX_OK && users.n > 0) return refuse_used(r->ctx, r->name, &users, err);
-	if (status == AX_OK) status = tx->ops->calendar_delete(tx, r->name, err);
-	if (status == AX_NOT_FOUND) return ax_fail(err, AX_NOT_FOUND, "name", "there is no calendar '%.64s'", r->name);
+	enum ax_status status = tx->ops->calendar_get(tx, r->name, true, &calendar, err);
+	if (status == AX_OK)
+		status = tx->ops->tasks_page(tx, &filter, &users, err);
+	if (status == AX_OK && users.n > 0)
+		return refuse_used(r->ctx, r->name, &users, err);
+	if (status == AX_OK)
+		status = tx->ops->calendar_delete(tx, r->name, err);
+	if (status == AX_NOT_FOUND)
+		return ax_fail(err, AX_NOT_FOUND, "name", "there is no calendar '%.64s'", r->name);
 	return status;
 }
 
 enum ax_status ax_calendar_delete(struct ax_ctx *ctx, const char *name, struct ax_err *err)
 {
 	struct removal removal = { ctx, name };
-	return ax_store_run(ctx->store, ctx->arena, delete, &removal, err);
+	return ax_store_run(ctx->store, ctx->arena, remove_calendar, &removal, err);
 }

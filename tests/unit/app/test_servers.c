@@ -1,5 +1,6 @@
 /* Several servers at one store: what they hold each other up with. */
 
+#include "app/calendars.h"
 #include "app/tasks.h"
 #include "app/tick.h"
 #include "port/mem_store.h"
@@ -18,6 +19,7 @@ struct beside {
 	int64_t waits_ms;                   /* for a group that the other one has locked */
 	int64_t quota_left;                 /* that the other one leaves until then; -1 = all */
 	bool holds_runs;                    /* that wait */
+	const struct ax_task *makes;        /* while it holds the calendar that we wait for */
 	int reads, locks;                   /* since it was asked */
 	bool has_worker, waits_with_worker; /* locked by this transaction; and then a run */
 };
@@ -74,6 +76,15 @@ static enum ax_status runs_claimable(struct ax_tx *tx, const char *group_key, co
 		beside.holds_runs ? 0 : limit, ret_runs, err);
 }
 
+static enum ax_status calendar_get(
+	struct ax_tx *tx, const char *name, bool for_update, struct ax_calendar_row *ret_calendar, struct ax_err *err)
+{
+	int64_t id;
+	if (for_update && beside.makes != NULL)
+		assert_int_equal(beside.real->task_insert(tx, beside.makes, &id, NULL), AX_OK);
+	return beside.real->calendar_get(tx, name, for_update, ret_calendar, err);
+}
+
 static enum ax_status call(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	(void)arg;
@@ -85,6 +96,7 @@ static enum ax_status call(struct ax_tx *tx, void *arg, struct ax_err *err)
 	beside.ops.worker_group_get = worker_group_get;
 	beside.ops.runs_claimable = runs_claimable;
 	beside.ops.run_get = run_get;
+	beside.ops.calendar_get = calendar_get;
 	beside.has_worker = false;
 	tx->ops = &beside.ops;
 	enum ax_status status = beside.fn(tx, beside.arg, err);
@@ -275,6 +287,22 @@ static void test_a_zone_that_is_not_known_here_may_be_known_there(void **state)
 	assert_int_equal(task_row(w, task).next_trigger_time, 0);
 }
 
+/* Who deletes a calendar looks who uses it when nobody can come to use it any more. */
+static void test_a_calendar_that_another_server_gives_a_task_stays(void **state)
+{
+	struct world *w = *state;
+	struct ax_calendar_def def = { .name = "c", .title = "", .content = { .week = AX_CALENDAR_WEEK } };
+	struct ax_calendar_row row;
+	struct ax_err err;
+	assert_int_equal(ax_calendar_put(&w->ctx, &def, 0, "test", &row, NULL), AX_OK);
+	struct ax_task task = task_row(w, make_task(w, "0 * * * *", NULL));
+	task.def.task_name = "new";
+	task.def.calendar = "c";
+	beside.makes = &task;
+	assert_int_equal(ax_calendar_delete(&w->ctx, "c", &err), AX_CONFLICT);
+	assert_non_null(strstr(err.msg, "default/new"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +314,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_look_that_finds_nothing_locks_nothing, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_who_can_give_nothing_locks_nothing, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_another_server_was_faster, set_up, world_down),
+		cmocka_unit_test_setup_teardown(
+			test_a_calendar_that_another_server_gives_a_task_stays, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_a_report_holds_no_worker, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_a_turn_over_a_slow_store_is_short, set_up, world_down),
 	};
