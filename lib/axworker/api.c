@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/utf8.h"
+#include "sys/json_real.h"
 
 /* What executors may ask of and say about their attempt. */
 
@@ -113,9 +114,11 @@ int64_t axw_deadline_ms(const struct axw_attempt *a)
 
 static const char *dump(json_t *value, char **text)
 {
-	if (!*text)
-		*text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : ax_strdup_heap("null");
+	if (*text)
+		return *text;
+	*text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : ax_strdup_heap("null");
 	AX_ASSERT(*text);
+	(*text)[ax_json_shorten(*text, strlen(*text))] = '\0';
 	return *text;
 }
 

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/rfc3339.h"
 #include "base/utf8.h"
+#include "sys/json_real.h"
 
 /* Decodes the first character of well-formed UTF-8; returns its bytes. */
 static size_t decode(const char *s, uint32_t *ret)
@@ -171,7 +172,7 @@ const char *ax_json_text(struct ax_arena *arena, const json_t *object, const cha
 	if (value == NULL || json_is_null(value) || empty)
 		return "";
 	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-	const char *copy = ax_strdup(arena, text != NULL ? text : "");
+	const char *copy = text != NULL ? ax_strndup(arena, text, ax_json_shorten(text, strlen(text))) : "";
 	free(text);
 	return copy;
 }
@@ -227,6 +228,9 @@ const char *ax_print_duration(struct ax_arena *arena, int64_t ms)
 
 void ax_print_json(FILE *to, const json_t *value)
 {
-	json_dumpf(value, to, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_PRESERVE_ORDER);
+	char *text = json_dumps(value, JSON_INDENT(2) | JSON_ENCODE_ANY | JSON_PRESERVE_ORDER);
+	if (text != NULL)
+		fwrite(text, 1, ax_json_shorten(text, strlen(text)), to);
+	free(text);
 	fputc('\n', to);
 }

@@ -1,15 +1,16 @@
 #include "cli/report.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include "sys/json_real.h"
 
-static int write_indented(const char *text, size_t len, void *to)
+static void write_indented(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		putc(text[i], to);
+		putchar(text[i]);
 		if (text[i] == '\n')
-			fputs("    ", to);
+			fputs("    ", stdout);
 	}
-	return 0;
 }
 
 /* A list as --json prints it, page by page, so that it may be of any length. One that breaks off in the middle is left
@@ -31,8 +32,10 @@ static int print_pages(struct ax_ctl *ctl, const char *path, size_t max)
 		json_array_foreach(json_object_get(page, "items"), i, item)
 		{
 			fputs(n++ > 0 ? ",\n    " : "\n    ", stdout);
-			json_dump_callback(
-				item, write_indented, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_ENCODE_ANY);
+			char *text = json_dumps(item, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_ENCODE_ANY);
+			if (text != NULL)
+				write_indented(text, ax_json_shorten(text, strlen(text)));
+			free(text);
 		}
 		json_decref(next);
 		next = json_incref(json_object_get(page, "next"));

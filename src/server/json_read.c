@@ -8,6 +8,7 @@
 
 #include "base/num.h"
 #include "core/limits.h"
+#include "sys/json_real.h"
 
 /* Depth and number of values are counted before the parser builds anything. */
 static enum ax_status check_shape(const char *text, size_t len, struct ax_err *err)
@@ -315,12 +316,12 @@ bool ax_read_short_json(struct ax_read *r, const char *field, size_t max, const 
 	if (json_is_null(value))
 		return true;
 	size_t len = json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
-	if (len > max)
-		return false;
 	char *text = ax_alloc(r->arena, len + 1);
 	json_dumpb(value, text, len, JSON_COMPACT | JSON_ENCODE_ANY);
-	*ret = text;
-	return true;
+	len = ax_json_shorten(text, len);
+	text[len] = '\0';
+	*ret = len <= max ? text : "";
+	return len <= max;
 }
 
 void ax_read_json(struct ax_read *r, const char *field, size_t max, const char **ret)

@@ -5,6 +5,7 @@
 #include <strings.h>
 #include "base/num.h"
 #include "core/executor_param.h"
+#include "sys/json_real.h"
 
 /* ---- the task's parameter */
 
@@ -53,6 +54,7 @@ static void read_body(json_t *body, struct ax_arena *arena, struct http_spec *sp
 		set_body(spec, ax_strdup(arena, json_string_value(body)), "text/plain; charset=utf-8");
 	} else {
 		char *text = json_dumps(body, JSON_COMPACT | JSON_ENCODE_ANY);
+		text[ax_json_shorten(text, strlen(text))] = '\0';
 		set_body(spec, ax_strdup(arena, text), "application/json");
 		free(text);
 	}

@@ -151,3 +151,18 @@ def test_a_worker_that_is_killed_loses_its_runs_at_once(world):
     assert kept["fence"] == 1 and server.text(process) == "kept\n", "ax-exec outlived its worker"
     server.api("POST", f"/runs/{run['gid']}/cancel", {})
     server.wait_run(run, "CANCELLED")
+
+
+def test_amounts_arrive_as_they_were_written(world, node):
+    """19.99 is no 19.989999999999998, neither for the program and the service that a run calls, nor for who looks."""
+    params = {"amount": 19.99, "rates": [0.1, 1.0, 1e-07], "text": "0.10000000000000001"}
+    pays = node.task("pays", script='printf %s "$AX_PARAMS"')
+    run = node.trigger(pays, params=params)
+    node.wait_run(run, "SUCCESS")
+    assert node.text(run) == '{"amount":19.99,"rates":[0.1,1.0,1e-7],"text":"0.10000000000000001"}'
+    for told in (world.axctl(node, "run", "show", run["gid"], "--json").out, world.axctl(node, "run", "list", "--json").out):
+        assert '"amount": 19.99,' in told
+    stub = world.stub()
+    calls = node.task("calls", url=stub.url("/ok"), param={"body": params})
+    node.wait_run(node.trigger(calls), "SUCCESS")
+    assert stub.calls[0]["body"] == '{"amount":19.99,"rates":[0.1,1.0,1e-7],"text":"0.10000000000000001"}'

@@ -375,7 +375,7 @@ class Stub:
             def do_GET(self):
                 where = urlsplit(self.path)
                 size = int(self.headers.get("Content-Length") or 0)
-                self.rfile.read(size)
+                body = self.rfile.read(size).decode(errors="replace")
                 status = 500 if where.path == "/fail" else 200
                 if where.path == "/slow":
                     stub.closing.wait(int(parse_qs(where.query)["ms"][0]) / 1000)
@@ -384,7 +384,7 @@ class Stub:
                                        "attempt": self.headers["AX-Attempt"], "fence": self.headers["AX-Fence"],
                                        "shard": self.headers["AX-Shard-Index"], "shards": self.headers["AX-Shard-Total"],
                                        "parent": self.headers["AX-Parent-Gid"],
-                                       "status": status})
+                                       "status": status, "body": body})
                 try:
                     self.send_response(status)
                     self.send_header("Content-Length", "3")
