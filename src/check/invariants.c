@@ -37,11 +37,15 @@ static enum ax_status judge_sql(const struct ax_check_store *store, const struct
 /* ---- I9: overlap ---- */
 
 /* Attempts of scheduled fires, by task and start: what began and when it was over (0: it still runs). An attempt that
- * was lost or not accepted does not tell when its work ended, so it is left out. */
+ * was lost or not accepted does not tell when its work ended, so it is left out. For a parent stands what its shards
+ * did: its own times are those of transactions, which take them before they wait for others. */
 static const char attempts_sql[] =
 	"SELECT r.task_id, x.gid, x.start_time, x.end_time,"
 	" CASE v.overlap WHEN 3 THEN v.overlap_max ELSE 1 END FROM ("
 	" SELECT gid, start_time, end_time FROM ax_task_log WHERE start_time > 0 AND (status = 3 OR status >= 10)"
+	" AND spread = 0"
+	" UNION SELECT parent, min(start_time), CASE min(end_time) WHEN 0 THEN 0 ELSE max(end_time) END"
+	" FROM ax_task_log WHERE parent <> 0 AND start_time > 0 AND (status = 3 OR status >= 10) GROUP BY parent"
 	" UNION SELECT gid, start_time, end_time FROM ax_attempt WHERE start_time > 0 AND outcome NOT IN (6, 7)) x"
 	" JOIN ax_task_log r ON r.gid = x.gid"
 	" JOIN ax_task_version v ON v.task_id = r.task_id AND v.version = r.version"

@@ -119,6 +119,23 @@ def test_every_rule_has_a_fault(path):
     assert {f["id"] for f in said["invariants"]} == {rule for rule, _ in FAULTS} | {"I1.unique"}
 
 
+@pytest.mark.parametrize("second_begins, overlaps", [(999, True), (1000, False)])
+def test_parents_overlap_when_their_shards_do(path, second_begins, overlaps):
+    """A parent's own times are those of transactions of several servers, which waited for each other: in the order of these they may
+    seem to overlap, also one that was replaced before any of its shards began."""
+    store = make(path)
+    store.task(7, next_trigger_time=END + MINUTE)
+    parts = dict(spread=1, shard_total=1, cancel=3)
+    for at, begins, ends in ((0, 0, 1000), (30, None, 20), (40, second_begins, 2000)):
+        parent = store.run(7, START + at, status=13, **parts, start_time=START + at, end_time=START + max(at, ends), fence=0, worker="",
+                           dispatch_time=0)
+        store.run(7, START + at, status=13, **parts, parent=parent, shard=1, start_time=0 if begins is None else START + begins,
+                  end_time=START + ends)
+    store.done()
+    _, said = check("--store", f"sqlite:{path}")
+    assert ("I9.overlap" in broken(said)) == overlaps
+
+
 # R26
 def test_twins(path):
     """A store whose unique key is gone."""
