@@ -265,7 +265,9 @@ enum ax_status ax_change_parent(struct ax_ctx *ctx, struct ax_tx *tx, int64_t gi
 	if (status != AX_OK)
 		return status;
 	const struct ax_change change = { .event = end.event, .reason = end.reason };
-	return end.over ? ax_change_run(ctx, tx, &parent, &change, now, err) : AX_OK;
+	/* whom this waited for may have ended another shard meanwhile: the parent ends no earlier than that one */
+	int64_t ended = AX_MAX(now, ax_now_ms(ctx->clock));
+	return end.over ? ax_change_run(ctx, tx, &parent, &change, ended, err) : AX_OK;
 }
 
 /* The attempt is over without a result: given back when it was never accepted, else lost. `how` names the reason and

@@ -19,6 +19,7 @@ struct beside {
 	int64_t waits_ms;                   /* for a group that the other one has locked */
 	int64_t quota_left;                 /* that the other one leaves until then; -1 = all */
 	bool holds_runs;                    /* that wait */
+	int64_t parent_ms;                  /* for a parent that the other one has locked */
 	const struct ax_task *makes;        /* while it holds the calendar that we wait for */
 	int reads, locks;                   /* since it was asked */
 	bool has_worker, waits_with_worker; /* locked by this transaction; and then a run */
@@ -65,7 +66,10 @@ static enum ax_status run_get(
 	struct ax_tx *tx, int64_t gid, bool for_update, struct ax_run *ret_run, struct ax_err *err)
 {
 	beside.waits_with_worker = beside.waits_with_worker || (for_update && beside.has_worker);
-	return beside.real->run_get(tx, gid, for_update, ret_run, err);
+	enum ax_status status = beside.real->run_get(tx, gid, for_update, ret_run, err);
+	if (status == AX_OK && for_update && ax_run_is_parent(ret_run))
+		beside.w->now += beside.parent_ms;
+	return status;
 }
 
 static enum ax_status runs_claimable(struct ax_tx *tx, const char *group_key, const char *executor_key,
@@ -287,6 +291,32 @@ static void test_a_zone_that_is_not_known_here_may_be_known_there(void **state)
 	assert_int_equal(task_row(w, task).next_trigger_time, 0);
 }
 
+static void split(struct ax_task_def *def)
+{
+	def->shard_count = 2;
+}
+
+/* While the end of a shard waits for the parent, another server may end the shard beside it. */
+static void test_a_parent_ends_no_earlier_than_its_shards(void **state)
+{
+	struct world *w = *state;
+	struct ax_trigger ask = { .task_id = make_task(w, "", split), .params = "", .key = "" };
+	struct ax_run parent;
+	struct ax_order orders[2];
+	bool existed;
+	assert_int_equal(ax_task_trigger(&w->ctx, &ask, &parent, &existed, NULL), AX_OK);
+	assert_int_equal(poll(w, "w1", "i1", 2, orders, NULL), 2);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(report(w, "w1", AX_ITEM_STARTED, &orders[i].run), AX_VERDICT_APPLIED);
+	assert_int_equal(result(w, "w1", &orders[0].run, AX_OUTCOME_SUCCESS), AX_VERDICT_APPLIED);
+	int64_t asked = w->now;
+	beside.parent_ms = 400;
+	assert_int_equal(result(w, "w1", &orders[1].run, AX_OUTCOME_SUCCESS), AX_VERDICT_APPLIED);
+	parent = run_row(w, parent.gid);
+	assert_int_equal(parent.status, AX_RUN_SUCCESS);
+	assert_true(parent.end_time >= asked + 400);
+}
+
 /* Who deletes a calendar looks who uses it when nobody can come to use it any more. */
 static void test_a_calendar_that_another_server_gives_a_task_stays(void **state)
 {
@@ -314,6 +344,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_look_that_finds_nothing_locks_nothing, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_who_can_give_nothing_locks_nothing, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_another_server_was_faster, set_up, world_down),
+		cmocka_unit_test_setup_teardown(test_a_parent_ends_no_earlier_than_its_shards, set_up, world_down),
 		cmocka_unit_test_setup_teardown(
 			test_a_calendar_that_another_server_gives_a_task_stays, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_a_report_holds_no_worker, set_up, world_down),
