@@ -330,6 +330,8 @@ CREATE INDEX ax_task_log_page ON ax_task_log (gid) WHERE shard = 0;
 -- The shards of a parent, and those that have not ended.
 CREATE INDEX ax_task_log_shards ON ax_task_log (parent, gid, status) WHERE parent > 0;
 CREATE INDEX ax_task_log_shards_live ON ax_task_log (parent, gid) WHERE parent > 0 AND phase < 2;
+-- Those that wait for more than a turn, to be found at each start among any number of runs that wait for their time.
+CREATE INDEX ax_task_log_looked ON ax_task_log (gid) WHERE spread > 0 AND phase = 1 AND given = 0;
 -- Chains: who waits for whom, and what a run follows.
 
 ALTER TABLE ax_task ADD COLUMN upstreams TEXT NOT NULL DEFAULT '';

@@ -14,12 +14,16 @@ struct pass {
 static enum ax_status look_now(const struct pass *pass, struct ax_tx *tx, struct ax_err *err)
 {
 	struct ax_runs waiting;
-	enum ax_status status =
-		tx->ops->runs_looked(tx, pass->now + AX_LEASE_MS + AX_SKEW_MS + 1, INT32_MAX, &waiting, err);
+	int64_t latest = pass->now + AX_LEASE_MS + AX_SKEW_MS;
+	enum ax_status status = tx->ops->runs_looked(tx, latest + 1, INT32_MAX, &waiting, err);
 	for (int i = 0; status == AX_OK && i < waiting.n; i++) {
-		waiting.at[i].deadline_time = pass->now;
-		waiting.at[i].limit_time = 0;
-		status = tx->ops->run_update(tx, &waiting.at[i], waiting.at[i].rev, err);
+		struct ax_run *run = &waiting.at[i];
+		status = tx->ops->run_get(tx, run->gid, true, run, err);
+		if (status != AX_OK || run->status != AX_RUN_WAITING || run->deadline_time <= latest)
+			continue;
+		run->deadline_time = pass->now;
+		run->limit_time = 0;
+		status = tx->ops->run_update(tx, run, run->rev, err);
 	}
 	return status;
 }

@@ -307,7 +307,7 @@ struct ax_tx_ops {
 	/* MISSED runs of a task that nobody decided on (reason "missed"), by gid. */
 	enum ax_status (*runs_undecided)(
 		struct ax_tx *tx, int64_t task_id, int limit, struct ax_runs *ret, struct ax_err *err);
-	/* WAITING runs with deadline_time ≥ from (and not 0), earliest first, locked. */
+	/* WAITING parents and shards with deadline_time ≥ from (and not 0), by gid. */
 	enum ax_status (*runs_looked)(
 		struct ax_tx *tx, int64_t from, int limit, struct ax_runs *ret, struct ax_err *err);
 	/* The shards of a run, by gid, greater than after_gid: all, or those that have not ended; locked when

@@ -992,8 +992,8 @@ TX_TEST(test_ended_minutes)
 	assert_int_equal(rows.n, 0);
 }
 
-/* Run 10 of task 1 with shards 11 … 14: SUCCESS, WAITING, RUNNING, FAILED; a plain run 20. All with deadline 1000 -
- * gid. */
+/* Run 10 of task 1 with shards 11 … 14: SUCCESS, WAITING, RUNNING, FAILED; a parent 20 that waits. All with deadline
+ * 1000 - gid. */
 static void insert_shards(struct ax_tx *tx, struct ax_err *err)
 {
 	static const enum ax_run_state states[] = { AX_RUN_RUNNING, AX_RUN_SUCCESS, AX_RUN_WAITING, AX_RUN_RUNNING,
@@ -1010,9 +1010,10 @@ static void insert_shards(struct ax_tx *tx, struct ax_err *err)
 		run.end_time = ax_run_is_terminal(run.status) ? 5000 + run.gid : 0;
 		OK(run_insert, &run);
 	}
-	struct ax_run plain = plain_run(20, 1);
-	plain.deadline_time = 1000 - plain.gid;
-	OK(run_insert, &plain);
+	struct ax_run parent = plain_run(20, 1);
+	parent.spread = AX_SPREAD_SHARDS;
+	parent.deadline_time = 1000 - parent.gid;
+	OK(run_insert, &parent);
 }
 
 TX_TEST(test_shards)
@@ -1039,7 +1040,7 @@ TX_TEST(test_shards)
 	for (int state = 0; state < 32; state++)
 		assert_int_equal(n[state], 0);
 	OK(runs_looked, 980, 100, &runs);
-	ASSERT_GIDS(runs, 20, 12);
+	ASSERT_GIDS(runs, 12, 20);
 	OK(runs_looked, 981, 100, &runs);
 	ASSERT_GIDS(runs, 12);
 	OK(runs_looked, 989, 100, &runs);

@@ -6,6 +6,7 @@ IDS_STEP = 100  # AX_SQL_IDS_STEP
 LIVE = 10**12  # gids of live runs are above it
 TASKS = 200  # with the ids 1, 9, 17, …: eight runs in a row belong to one
 STEP_MS = 50  # between two runs
+FAR = 10**10  # when delayed runs are due
 LAST_TASK = 1 + 8 * (TASKS - 1)
 GROUP = "'g' || ((seq - seq % 8) % 20)"
 OF_TASK = f"1 + (seq - seq % 8) % {8 * TASKS}"
@@ -97,6 +98,12 @@ def present(store):
     store.insert("ax_lease", 0, 3, name="'l' || seq", fence=1)
     store.insert("ax_upstream", 1, 20, task_id="1 + seq * 8", upstream_id=1)
     store.insert("ax_canary", 1, 20, task_id="1 + seq * 8")
+
+
+def far_from_due(store, first, last):
+    """Delayed runs that wait for their time, of a task of their own."""
+    store.insert("ax_task_log", first, last, gid=f"{LIVE} + {10**6} + seq", task_id=1 + 8 * TASKS, fire_key="'d' || seq", group_key="'g0'",
+                 executor_key="'e0'", status=0, trigger_time=f"{FAR} + seq", deadline_time=f"{FAR} + seq")
 
 
 def ids(some):

@@ -287,9 +287,10 @@ static bool run_has_deadline(const void *row)
 	return run_has_not_ended(row) && ((const struct ax_run *)row)->deadline_time > 0;
 }
 
-static bool run_waits_with_deadline(const void *row)
+static bool run_is_looked_at(const void *row)
 {
-	return run_has_deadline(row) && run_is_waiting(row);
+	const struct ax_run *run = row;
+	return run_has_deadline(run) && run_is_waiting(run) && run->spread != AX_SPREAD_NONE;
 }
 
 static bool run_is_watched(const void *row)
@@ -752,7 +753,7 @@ static const struct ax_mem_index run_indexes[] = {
 	[AX_MEM_RUN_PENDING_BY_TASK] = { run_by_task, run_is_pending, NULL },
 	[AX_MEM_RUN_HELD_BY_TASK] = { run_by_task, run_is_held, NULL },
 	[AX_MEM_RUN_WAITING] = { run_by_rank, run_is_waiting, NULL },
-	[AX_MEM_RUN_LOOKED] = { run_by_deadline, run_waits_with_deadline, NULL },
+	[AX_MEM_RUN_LOOKED] = { run_by_gid, run_is_looked_at, NULL },
 	[AX_MEM_RUN_DEADLINE] = { run_by_deadline, run_has_deadline, NULL },
 	[AX_MEM_RUN_WATCHED] = { run_by_watch, run_is_watched, NULL },
 	[AX_MEM_RUN_GIVEN] = { run_by_worker, run_is_given_out, NULL },

@@ -63,7 +63,7 @@ enum {
 	AX_MEM_RUN_PENDING_BY_TASK,
 	AX_MEM_RUN_HELD_BY_TASK, /* by the overlap rule */
 	AX_MEM_RUN_WAITING,
-	AX_MEM_RUN_LOOKED, /* WAITING, by deadline */
+	AX_MEM_RUN_LOOKED, /* WAITING, parents and shards, by gid */
 	AX_MEM_RUN_DEADLINE,
 	AX_MEM_RUN_WATCHED,
 	AX_MEM_RUN_GIVEN,

@@ -190,11 +190,12 @@ enum ax_status ax_mem_runs_looked(
 	struct ax_tx *tx, int64_t from, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	(void)err;
-	struct ax_run probe = { .deadline_time = from, .gid = INT64_MIN };
+	struct ax_run probe = { .gid = INT64_MIN };
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_LOOKED, &probe);
 	const struct ax_run *run;
 	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL)
-		ax_mem_keep_locked(&walk, run);
+		if (run->deadline_time >= from)
+			ax_mem_keep(&walk, run);
 	return AX_MEM_GIVE(walk, ret_runs);
 }
 
