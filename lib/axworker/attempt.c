@@ -139,7 +139,7 @@ static void begin(struct axw_attempt *a)
 	a->state = RUNNING;
 	a->begun_ms = ax_boottime_ms();
 	AX_CRASHPOINT("start", "before_journal");
-	axw_journal_add(w, "start", a);
+	axw_journal_add(w, a, "start", NULL, NULL);
 	AX_CRASHPOINT("start", "before_exec");
 	if (a->timeout_ms)
 		start_timer(a, a->timeout_ms);
@@ -334,9 +334,10 @@ void axw_attempts_close(struct axw *w)
 
 /* ---- ending */
 
+static const char *const outcomes[] = { "success", "failed", "timeout", "cancelled", "refused" };
+
 static void make_result_item(struct axw_attempt *a, const struct axw_finish_args *args, const char *message)
 {
-	static const char *const outcomes[] = { "success", "failed", "timeout", "cancelled", "refused" };
 	int64_t duration_ms = args->duration_ms;
 	if (duration_ms == 0 && a->begun_ms)
 		duration_ms = AX_MAX(1, ax_boottime_ms() - a->begun_ms);
@@ -391,7 +392,7 @@ static char *text_to_spool(struct axw_attempt *a)
 static void settle(struct axw_attempt *a)
 {
 	if (a->begun_ms)
-		axw_journal_add(a->w, "end", a);
+		axw_journal_add(a->w, a, "end", "outcome", a->ended_as);
 	AX_CRASHPOINT("end", "after_journal");
 	if (a->begun_ms && a->executor->ops.settled)
 		a->executor->ops.settled(a, a->executor->user);
@@ -419,6 +420,7 @@ static void end_attempt(struct axw_attempt *a, const struct axw_finish_args *arg
 		a->group->held--;
 	/* What ended well in spite of all is told even if it is late: it may spare the next try. */
 	a->forget = args->outcome == AXW_LOST || (a->forget && args->outcome != AXW_SUCCESS);
+	a->ended_as = a->forget ? "forgotten" : outcomes[args->outcome];
 	a->state = STORING;
 	a->heartbeat_due = false;
 	leave_index(a);
@@ -507,11 +509,12 @@ bool axw_attempt_leave_out(struct axw_attempt *a)
 	return had;
 }
 
-void axw_attempt_delivered(struct axw_attempt *a)
+void axw_attempt_delivered(struct axw_attempt *a, bool counted)
 {
 	struct axw *w = a->w;
 	if (!a->result_due)
 		return;
+	axw_journal_add(w, a, "told", "verdict", counted ? "taken" : "late");
 	a->result_due = false;
 	w->stored_bytes -= a->stored_bytes;
 	axw_spool_delete(w->spool, a->id.gid, a->id.fence);

@@ -212,7 +212,7 @@ static void heard(const struct item *item, struct ax_look verdict, int64_t sent_
 		output_heard(a, item->seq);
 		return; /* of a finished attempt it may well be late */
 	case ITEM_RESULT:
-		axw_attempt_delivered(a);
+		axw_attempt_delivered(a, good || ax_look_is(verdict, "stop"));
 		return;
 	}
 	if (ax_look_is(verdict, "late"))

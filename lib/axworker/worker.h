@@ -127,6 +127,7 @@ struct axw_attempt {
 	int64_t begun_ms;              /* boottime */
 	uv_timer_t *timer;             /* time limit, then grace */
 	bool forget;                   /* no result shall be reported */
+	const char *ended_as;          /* its outcome as the journal names it */
 	bool abandoned;                /* a function that did not stop; its result is made up already */
 	int refs;
 	void *data;
@@ -275,7 +276,9 @@ struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fenc
 
 /* journal.c */
 bool axw_journal_open(struct axw *w, const char *path);
-void axw_journal_add(struct axw *w, const char *event, const struct axw_attempt *a); /* "start", "end" */
+/* "start", "end", "told"; with one more member, unless its name is NULL. */
+void axw_journal_add(
+	struct axw *w, const struct axw_attempt *a, const char *event, const char *name, const char *value);
 void axw_journal_close(struct axw *w);
 
 /* attempt.c */
@@ -288,7 +291,7 @@ struct axw_attempt *axw_attempt_find(struct axw *w, int64_t gid, int64_t fence);
 void axw_attempt_renewed(struct axw_attempt *a, int64_t sent_ms);
 void axw_attempt_confirmed(struct axw_attempt *a);               /* the server knows that it starts */
 void axw_attempt_stop(struct axw_attempt *a, enum axw_stop why); /* in any state */
-void axw_attempt_delivered(struct axw_attempt *a);               /* a server took the result */
+void axw_attempt_delivered(struct axw_attempt *a, bool counted); /* a server took the result; or it came too late */
 bool axw_attempt_leave_out(struct axw_attempt *a);     /* what was returned; false when there is nothing to leave out */
 void axw_attempt_stored(struct axw *w, void *attempt); /* the spool has it */
 void axw_attempt_ref(struct axw_attempt *a);

@@ -26,7 +26,7 @@ static const char help[] =
 	"                         are off and HTTP reaches public addresses only         AX_POLICY\n"
 	"  --plugin SO[,SO…]      plug-ins with functions (axworker.h)                   AX_PLUGIN\n"
 	"  --ca FILE              certificates to trust instead of the system's          AX_CA\n"
-	"  --journal FILE         note when work really begins and ends (ax-check --journal)  AX_JOURNAL\n"
+	"  --journal FILE         note what really begins, ends and is told (ax-check --journal)  AX_JOURNAL\n"
 	"  --tag KEY=VALUE        for routing; may be repeated                           AX_TAG\n"
 	"  --drain-seconds N      how long SIGTERM waits for running tasks (30)          AX_DRAIN_SECONDS\n"
 	"  --ax-exec FILE         the shim that runs processes (beside this program)     AX_EXEC\n"

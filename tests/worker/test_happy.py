@@ -27,6 +27,19 @@ def test_process_task_end_to_end(server, start_worker):
     assert registration["groups"] == [{"group": "default"}] and "exec" in registration["executors"]
 
 
+def test_the_journal_tells_what_was_begun_ended_and_told(server, start_worker):
+    worker = start_worker(server)
+    for script, outcome in (("true", "success"), ("exit 3", "failed")):
+        for given, verdict in (("applied", "taken"), ("late", "late"), ("duplicate", "taken"), ("stop", "taken")):
+            server.verdict = lambda item, given=given: given if item["type"] == "result" else "applied"
+            gid = server.give(param={"script": script})
+            assert server.result(gid)["outcome"] == outcome
+            wait_for(lambda: f'"event":"told","gid":"{gid}"' in worker.journal.read_text())
+            lines = [line for line in map(json.loads, worker.journal.read_text().splitlines()) if line["gid"] == gid]
+            assert [line["event"] for line in lines] == ["start", "end", "told"]
+            assert (lines[1]["outcome"], lines[2]["verdict"], lines[2]["fence"]) == (outcome, verdict, 1)
+
+
 UPSTREAM = [{"task_id": "7", "task_name": "load 日", "gid": "71", "status": "SUCCESS", "result": {"rows": 3}, "result_omitted": False}]
 
 

@@ -52,8 +52,8 @@ struct axw_options {
 	/* One line of JSON, no newline. NULL: standard error. May be called from any thread. */
 	void (*log)(void *user, enum axw_level level, const char *line);
 	void *user;
-	/* Appended to whenever work really begins and ends, on disk before it begins: a file that `ax-check --journal`
-	 * reads. NULL: none. */
+	/* Appended to whenever work really begins and ends, on disk before it begins, and whenever a server has taken a
+	 * result: a file that `ax-check --journal` reads. NULL: none. */
 	const char *journal;
 };
 
