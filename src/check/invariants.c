@@ -28,8 +28,10 @@ static enum ax_status judge_sql(const struct ax_check_store *store, const struct
 		return status;
 	if (sqlite3_bind_parameter_count(stmt) > 0)
 		sqlite3_bind_int64(stmt, 1, store->time_ms);
-	while (ax_check_step(stmt, &status, err))
-		ax_check_finding_add(finding, ax_check_column_text(arena, stmt, 0));
+	while (ax_check_step(stmt, &status, err)) {
+		bool shown = finding->violations < AX_CHECK_SHOWN_ROWS;
+		ax_check_finding_add(finding, shown ? ax_check_column_text(arena, stmt, 0) : NULL);
+	}
 	sqlite3_finalize(stmt);
 	return status;
 }

@@ -1,9 +1,12 @@
 #ifndef AX_CHECK_JOURNAL_H
 #define AX_CHECK_JOURNAL_H
 
-/* Execution journals of workers: one JSON object a line, written when work really begins and ends,
+/* Execution journals of workers: one JSON object a line, written when work really begins and ends, and when a server
+ * has confirmed its result,
  *
- *	{"event":"start"|"end","gid":"…","fence":1,"worker":"w1","incarnation":"…","mono_ms":1,"time_ms":1}
+ *	{"event":"start"|"end"|"told","gid":"…","fence":1,"worker":"w1","incarnation":"…","mono_ms":1,"time_ms":1}
+ *
+ * an end with its "outcome", what was told with the "verdict": "taken", or "late" when it changed nothing.
  *
  * They tell what the store cannot: what was executed, not what was recorded. */
 

@@ -20,8 +20,8 @@ static const char usage[] =
 	"usage: ax-check --store URL [--from T] [--to T] [--task ID] [--journal FILE]... [--json]\n"
 	"       ax-check --journal FILE... [--json]\n"
 	"\n"
-	"Checks that every fire that the schedules demand is accounted for once, and that the rows of the\n"
-	"store agree with each other.\n"
+	"Checks that every fire that the schedules demand is accounted for once, that the rows of the store\n"
+	"agree with each other, and that it says of the work what the workers' journals say.\n"
 	"\n"
 	"  --store sqlite:PATH   the embedded store; no server may have it open (there, use `axctl audit`)\n"
 	"  --store mysql://USER:PASSWORD@HOST:PORT/DATABASE\n"
@@ -31,7 +31,7 @@ static const char usage[] =
 	"                        the first line is the password of the database\n"
 	"  --from T, --to T      the window: RFC 3339 or milliseconds UTC; else all that can be judged\n"
 	"  --task ID             fires of this task only\n"
-	"  --journal FILE        a worker's execution journal; more files may follow\n"
+	"  --journal FILE        a worker's execution journal: all of a worker's; more files may follow\n"
 	"  --zoneinfo DIR        time zone files (/usr/share/zoneinfo)\n"
 	"  --json                one JSON object instead of tables\n"
 	"\n"
@@ -170,30 +170,28 @@ static enum ax_status check_store(
 	return status;
 }
 
-static enum ax_status check_journals(
-	const struct options *o, const struct ax_check_store *store, struct outcome *out, struct ax_err *err)
+static enum ax_status read_journals(const struct options *o, struct ax_check_journal *journal, struct ax_err *err)
 {
-	struct ax_check_journal *journal = ax_check_journal_new();
 	enum ax_status status = AX_OK;
 	for (size_t i = 0; status == AX_OK && i < o->n_journals; i++)
 		status = ax_check_journal_read(journal, o->journals[i], err);
-	if (status == AX_OK)
-		status = ax_check_journal_judge(journal, store, &out->arena, &out->journals, err);
-	ax_check_journal_free(journal);
 	return status;
 }
 
+/* The journals are read first: what they tell was committed before the store is looked at. */
 static enum ax_status check(const struct options *o, struct outcome *out, struct ax_err *err)
 {
 	struct ax_check_store store = { .lock_fd = -1 };
-	enum ax_status status = AX_OK;
-	if (o->store)
+	struct ax_check_journal *journal = ax_check_journal_new();
+	enum ax_status status = read_journals(o, journal, err);
+	if (status == AX_OK && o->store)
 		status = ax_check_store_open(o->store, o->password_file, &store, err);
 	if (status == AX_OK && o->store)
 		status = check_store(o, &store, out, err);
 	if (status == AX_OK && o->n_journals > 0)
-		status = check_journals(o, o->store ? &store : NULL, out, err);
+		status = ax_check_journal_judge(journal, o->store ? &store : NULL, &out->arena, &out->journals, err);
 	ax_check_store_close(&store);
+	ax_check_journal_free(journal);
 	return status;
 }
 

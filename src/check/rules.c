@@ -5,6 +5,10 @@
 /* A parent of shards: in nobody's hands, whatever its state. */
 #define PARENT "(spread <> 0 AND shard = 0)"
 #define R_PARENT "(r.spread <> 0 AND r.shard = 0)"
+/* Is the word in a text of words with one blank between them? */
+#define HAS_WORD(text, word) "instr(' ' || " text " || ' ', ' ' || " word " || ' ') > 0"
+/* No retention deletes a run within a day of its end: less a minute, for what one transaction does at two instants. */
+#define KEPT_MS "86340000"
 
 /* clang-format off */
 const struct ax_check_rule ax_check_rules[] = {
@@ -34,6 +38,13 @@ const struct ax_check_rule ax_check_rules[] = {
 	{ "I4.guard", "the guard of ended runs is in place",
 	  "SELECT 'the trigger ax_task_log_terminal is gone' WHERE NOT EXISTS (SELECT 1 FROM sqlite_master"
 	  " WHERE type = 'trigger' AND name = 'ax_task_log_terminal' AND tbl_name = 'ax_task_log')", false },
+	{ "I5.success", "a run that succeeded was given out, and its worker said so",
+	  "SELECT printf('run %d: fence %d, worker `%s`', gid, fence, worker) FROM ax_task_log WHERE status = 10"
+	  " AND NOT " PARENT " AND (fence = 0 OR worker = '' OR ended_by_worker = 0)", false },
+	{ "I5.attempt", "an attempt ended in a way that exists; what came late has its time and its outcome",
+	  "SELECT printf('run %d fence %d: outcome %d, late outcome %d at %d', gid, fence, outcome, late_outcome, late_time)"
+	  " FROM ax_attempt WHERE outcome NOT BETWEEN 1 AND 8 OR (late_time > 0) <> (late_outcome > 0)"
+	  " OR late_outcome NOT BETWEEN 0 AND 5", false },
 	/* The counters and what they count, in one pass; a counter that is not there says NULL. */
 	{ "I6.running", "ax_group.running is the number of its runs given out",
 	  "SELECT printf('group %s says %d, there are %d', group_key, says, n) FROM (SELECT group_key, sum(says) AS says,"
@@ -78,6 +89,35 @@ const struct ax_check_rule ax_check_rules[] = {
 	  "SELECT printf('run %d has seen run %d end in state %d', r.gid, u.upstream_gid, u.upstream_status)"
 	  " FROM ax_task_log r JOIN ax_run_upstream u ON u.gid = r.gid WHERE r.kind = 6 AND r.fire_key LIKE 'b%'"
 	  " AND r.status <> 14 AND u.upstream_status <> 10", false },
+	{ "I7.cause", "a chain's run names the run that it follows, a join those that it has seen",
+	  "SELECT printf('run %d follows run %s, which is not there', r.gid, r.fire_key) FROM ax_task_log r WHERE r.kind = 6"
+	  " AND r.shard = 0 AND r.fire_key NOT LIKE 'b%' AND r.create_time > ?1 - " KEPT_MS " AND NOT EXISTS"
+	  " (SELECT 1 FROM ax_task_log u WHERE u.gid = CAST(r.fire_key AS INTEGER))"
+	  " UNION ALL SELECT printf('run %d has not seen run %s end', r.gid, r.fire_key) FROM ax_task_log r WHERE r.kind = 6"
+	  " AND r.shard = 0 AND r.fire_key NOT LIKE 'b%' AND NOT EXISTS (SELECT 1 FROM ax_run_upstream x"
+	  " WHERE x.gid = r.gid AND x.upstream_gid = CAST(r.fire_key AS INTEGER))"
+	  " UNION ALL SELECT printf('run %d joins nothing', r.gid) FROM ax_task_log r WHERE r.kind = 6 AND r.shard = 0"
+	  " AND r.fire_key LIKE 'b%' AND NOT EXISTS (SELECT 1 FROM ax_run_upstream x WHERE x.gid = r.gid)", false },
+	{ "I7.seen", "an end that a run has seen is the one that the run behind it came to",
+	  "SELECT printf('run %d has seen run %d of task %d end in state %d; it is of task %d, in state %d', x.gid, u.gid,"
+	  " x.upstream_id, x.upstream_status, u.task_id, u.status) FROM ax_run_upstream x JOIN ax_task_log u"
+	  " ON u.gid = x.upstream_gid WHERE u.status <> x.upstream_status OR u.task_id <> x.upstream_id", false },
+	/* An edge is what a version of a task said until the next one. Close to a change clocks of several servers may
+	 * disagree. A task takes part from when it is enabled, which is known to be before absence_time while it is, and
+	 * before its first chained run. */
+	{ "I7.down", "every end has what follows from it at each task that named its task as an upstream then",
+	  "WITH edge AS MATERIALIZED (SELECT t.id AS task_id, CAST(i.value AS INTEGER) AS upstream_id, joins, since, until, CASE t.status WHEN 1 THEN t.absence_time ELSE 1 << 62 END AS enabled, ifnull((SELECT f.gid FROM"
+	  " ax_task_log f WHERE f.task_id = t.id AND f.shard = 0 AND f.kind = 6 ORDER BY f.gid LIMIT 1), 1 << 62) AS first_gid"
+	  " FROM (SELECT task_id AS down_id, upstreams AS named, join_all AS joins, time AS since, lead(time, 1, 1 << 62)"
+	  " OVER (PARTITION BY task_id ORDER BY version) AS until FROM ax_task_version) JOIN ax_task t ON t.id = down_id"
+	  " JOIN json_each('[' || replace(named, ' ', ',') || ']') i WHERE named <> '' AND t.status IN (1, 2))"
+	  " SELECT printf('run %d of task %d ended in state %d; task %d has no run for it', u.gid, u.task_id, u.status, e.task_id)"
+	  " FROM ax_task_log u NOT INDEXED CROSS JOIN edge e ON e.upstream_id = u.task_id WHERE u.status >= 10 AND u.shard = 0"
+	  " AND u.end_time > ?1 - " KEPT_MS " AND u.end_time BETWEEN e.since + 10000 AND e.until - 10000"
+	  " AND (e.enabled < u.end_time - 10000 OR e.first_gid < (u.end_time - 10000 - 1704067200000) << 22)"
+	  " AND NOT EXISTS (SELECT 1 FROM ax_task_log r WHERE r.fire_key = CASE WHEN e.joins"
+	  " THEN 'b' || iif(u.batch <> 0, u.batch, u.gid) ELSE CAST(u.gid AS TEXT) END"
+	  " AND r.task_id = e.task_id AND r.kind = 6 AND r.shard = 0)", false },
 	{ "I10.time", "the gid carries the instant of its creation: never older, at most an hour ahead",
 	  "SELECT printf('run %d was made at %d, its gid says %d', gid, create_time, t) FROM (SELECT gid, create_time,"
 	  " (gid >> 22) + 1704067200000 AS t FROM ax_task_log)"
@@ -97,6 +137,25 @@ const struct ax_check_rule ax_check_rules[] = {
 	  " dispatch_time, start_time) FROM ax_task_log WHERE (start_time > 0 AND start_time < trigger_time)"
 	  " OR (dispatch_time > 0 AND dispatch_time < trigger_time - 50)"
 	  " OR (kind = 1 AND create_time < trigger_time - 2000)", false },
+	{ "I13.run", "a run is in the group of its task and of the version that it executes",
+	  "SELECT printf('run %d of group %s executes version %d of task %d of group %s', r.gid, r.group_key, r.version,"
+	  " r.task_id, v.group_key) FROM ax_task_log r JOIN ax_task_version v ON v.task_id = r.task_id AND v.version = r.version"
+	  " WHERE v.group_key <> r.group_key"
+	  " UNION ALL SELECT printf('task %d of group %s has a version of group %s', t.id, t.group_key, v.group_key)"
+	  " FROM ax_task t JOIN ax_task_version v ON v.task_id = t.id WHERE v.group_key <> t.group_key", false },
+	{ "I13.failure", "a failure is counted in the group of its run",
+	  "SELECT printf('run %d of group %s has its failure in group %s', r.gid, r.group_key, f.group_key) FROM ax_failure f"
+	  " JOIN ax_task_log r ON r.gid = f.gid WHERE f.group_key <> r.group_key", false },
+	{ "I13.alert", "an alert is in the group of the task and the run that it is about",
+	  "SELECT printf('alert %d of group `%s` is about task %d of group %s', a.id, a.group_key, t.id, t.group_key)"
+	  " FROM ax_alert a JOIN ax_task t ON t.id = a.task_id WHERE a.task_id > 0 AND a.group_key <> t.group_key"
+	  " UNION ALL SELECT printf('alert %d of group `%s` is about run %d of group %s', a.id, a.group_key, r.gid, r.group_key)"
+	  " FROM ax_alert a JOIN ax_task_log r ON r.gid = a.gid WHERE a.gid > 0 AND a.group_key <> r.group_key", false },
+	{ "I13.told", "no channel is told of a group that it does not hear",
+	  "SELECT printf('channel %d was told of alert %d of group %s', c.id, a.id, a.group_key) FROM ax_alert_outbox d"
+	  " JOIN ax_alert a ON a.id = d.alert_id JOIN ax_channel c ON c.id = d.channel_id WHERE d.kind IN (1, 3)"
+	  " AND c.group_keys <> '' AND a.group_key <> '' AND NOT " HAS_WORD("c.group_keys", "a.group_key")
+	  " AND c.update_time < d.create_time - 1000", false },
 	{ "O.attempt", "every attempt belongs to a run",
 	  "SELECT printf('attempt %d of run %d', attempt, gid) FROM ax_attempt a"
 	  " WHERE NOT EXISTS (SELECT 1 FROM ax_task_log r WHERE r.gid = a.gid)", false },
@@ -142,25 +201,53 @@ const struct ax_check_rule ax_check_rules[] = {
 	  " UNION ALL SELECT printf('the failure of run %d is folded into no group', gid) FROM ax_failure f WHERE folded = 1"
 	  " AND NOT EXISTS (SELECT 1 FROM ax_failure_group g WHERE g.group_key = f.group_key"
 	  " AND g.fingerprint = f.fingerprint)", false },
-	{ "A.raised", "every run that ended badly, and every miss, since alerts are raised is on one of its task",
+	{ "I8.raised", "every run that ended badly, and every miss, since alerts are raised is on one of its task",
 	  "SELECT printf('run %d in state %d', gid, status) FROM ax_task_log r WHERE status IN (11, 12, 16) AND parent = 0"
 	  " AND end_time > (SELECT min(open_time) FROM ax_alert WHERE rule IN (1, 2))"
 	  " AND gid NOT IN (SELECT b.gid FROM ax_alert a JOIN ax_task_log b ON b.task_id = a.task_id AND b.shard = 0"
 	  " AND a.rule = CASE b.status WHEN 16 THEN 2 ELSE 1 END AND a.open_time <= b.end_time + 3600000"
 	  " AND a.seen_time >= b.end_time - 3600000 WHERE b.status IN (11, 12, 16))", false },
-	{ "A.outbox", "what is told is told of an alert, and what waits to be told has a channel",
+	{ "I8.outbox", "what is told is told of an alert, and what waits to be told has a channel",
 	  "SELECT printf('delivery %d of alert %d to channel %d', id, alert_id, channel_id) FROM ax_alert_outbox d"
 	  " WHERE (alert_id <> 0 AND NOT EXISTS (SELECT 1 FROM ax_alert a WHERE a.id = d.alert_id))"
 	  " OR (state = 0 AND NOT EXISTS (SELECT 1 FROM ax_channel c WHERE c.id = d.channel_id))", false },
-	{ "A.order", "the end of an alert is told after its beginning was, or was given up",
+	{ "I8.order", "the end of an alert is told after its beginning was, or was given up",
 	  "SELECT printf('delivery %d was sent before %d', d.id, b.id) FROM ax_alert_outbox d JOIN ax_alert_outbox b"
 	  " ON b.alert_id = d.alert_id AND b.channel_id = d.channel_id AND b.id < d.id"
 	  " WHERE d.kind = 2 AND d.state = 1 AND d.alert_id <> 0 AND b.state = 0", false },
-	{ "A.end", "who was told of the beginning of an alert that is over is told of its end",
+	{ "I8.end", "who was told of the beginning of an alert that is over is told of its end",
 	  "SELECT printf('alert %d, channel %d', a.id, b.channel_id) FROM ax_alert a JOIN ax_alert_outbox b"
 	  " ON b.alert_id = a.id AND b.kind = 1 WHERE a.state = 1 AND a.muted = 0"
 	  " AND EXISTS (SELECT 1 FROM ax_channel c WHERE c.id = b.channel_id) AND NOT EXISTS (SELECT 1 FROM ax_alert_outbox d"
 	  " WHERE d.alert_id = a.id AND d.channel_id = b.channel_id AND d.kind = 2)", false },
+	/* Settings that were changed since then are not held against the alert. A group whose contacts name channels is
+	 * heard by those alone. */
+	{ "I8.told", "every channel that hears an alert was told of its beginning",
+	  "SELECT printf('alert %d, channel %d', a.id, channel_id) FROM ax_alert a LEFT JOIN ax_group g"
+	  " ON g.group_key = a.group_key CROSS JOIN (SELECT id AS channel_id, rules, group_keys, name, update_time AS set_time"
+	  " FROM ax_channel WHERE enabled = 1 LIMIT -1) WHERE set_time < a.open_time - 1000"
+	  " AND (a.group_key = '' OR (g.update_time < a.open_time - 1000 AND (g.contacts = '' OR "
+	  HAS_WORD("replace(replace(replace(g.contacts, ',', ' '), ';', ' '), char(10), ' ')", "name") ")))"
+	  " AND (a.group_key = '' OR group_keys = '' OR " HAS_WORD("group_keys", "a.group_key") ") AND (rules = '' OR "
+	  HAS_WORD("rules", "CASE a.rule WHEN 1 THEN 'failed' WHEN 2 THEN 'missed' WHEN 3 THEN 'late' WHEN 4 THEN 'late_finish'"
+	  " WHEN 5 THEN 'stalled' WHEN 6 THEN 'absence' WHEN 7 THEN 'backlog' WHEN 8 THEN 'worker_lost'"
+	  " WHEN 9 THEN 'failure_group' ELSE 'unschedulable' END") ")"
+	  " AND NOT EXISTS (SELECT 1 FROM ax_alert_outbox d WHERE d.alert_id = a.id AND d.channel_id = channel_id AND d.kind = 1)",
+	  false },
+	{ "I8.sent", "what was told was tried and says when; what was given up says why",
+	  "SELECT printf('delivery %d in state %d: %d tries, sent at %d, `%s`', id, state, attempts, sent_time, error)"
+	  " FROM ax_alert_outbox WHERE state NOT IN (0, 1, 2) OR (state = 1) <> (sent_time > 0)"
+	  " OR (state = 1 AND attempts = 0) OR (state = 2 AND error = '')", false },
+	/* A channel that tells slowly has a queue: it is stuck when it did nothing for ten minutes. A try sets next_time. */
+	{ "I8.due", "a channel that has something to tell is telling",
+	  "SELECT printf('delivery %d to channel %d is due since %d s', d.id, d.channel_id, (?1 - d.next_time) / 1000)"
+	  " FROM ax_channel c CROSS JOIN ax_alert_outbox d ON d.channel_id = c.id WHERE c.enabled = 1 AND d.state = 0"
+	  " AND d.next_time < ?1 - 600000 AND d.create_time < ?1 - 600000 AND c.update_time < ?1 - 600000"
+	  " AND (SELECT max(start_time) FROM ax_server) < ?1 - 600000"
+	  " AND NOT EXISTS (SELECT 1 FROM ax_alert_outbox b WHERE b.alert_id = d.alert_id AND b.channel_id = d.channel_id"
+	  " AND b.state = 0 AND b.id < d.id)"
+	  " AND NOT EXISTS (SELECT 1 FROM ax_alert_outbox o WHERE o.channel_id = c.id AND (o.sent_time > ?1 - 600000"
+	  " OR (o.state = 0 AND o.attempts > 0 AND o.next_time > ?1 - 600000)))", true },
 	{ "S1.parent", "every shard belongs to a parent of its fire, which says so too",
 	  "SELECT printf('run %d: shard %d of %d of run %d', r.gid, r.shard, r.shard_total, r.parent) FROM ax_task_log r"
 	  " WHERE (r.shard > 0 OR r.parent > 0) AND NOT EXISTS (SELECT 1 FROM ax_task_log p WHERE p.gid = r.parent"
@@ -208,6 +295,24 @@ const struct ax_check_rule ax_check_rules[] = {
 	  " AND ((r.hold = 1 AND NOT EXISTS (SELECT 1 FROM ax_task_log o WHERE o.task_id = r.task_id"
 	  " AND o.status BETWEEN 1 AND 4 AND o.shard = 0 AND o.gid <> r.gid AND o.hold <> 1)) OR (r.hold = 2 AND EXISTS (SELECT 1 FROM ax_task t"
 	  " WHERE t.id = r.task_id AND t.status = 1)))", true },
+	/* Who held how much at any instant of the last minute is at most all who did at some instant of it: where even
+	 * those leave room, there was room all the time. */
+	{ "L2.idle", "no run that only wants room waits for a minute while a worker that may take it has some",
+	  "WITH held AS MATERIALIZED (SELECT group_key, worker, count(*) AS n FROM (SELECT group_key, worker FROM ax_task_log"
+	  " WHERE fence > 0 AND (end_time = 0 OR end_time > ?1 - 60000) UNION ALL SELECT r.group_key, a.worker"
+	  " FROM ax_task_log r JOIN ax_attempt a ON a.gid = r.gid AND a.fence < r.fence"
+	  " WHERE r.end_time = 0 OR r.end_time > ?1 - 60000) GROUP BY group_key, worker),"
+	  " idle AS MATERIALIZED (SELECT g.group_key, p.worker, w.executors FROM ax_worker_group p"
+	  " JOIN ax_group g ON g.group_key = p.group_key JOIN ax_worker w ON w.name = p.worker"
+	  " LEFT JOIN held h ON h.group_key = p.group_key AND h.worker = p.worker"
+	  " LEFT JOIN (SELECT group_key, sum(n) AS n FROM held GROUP BY group_key) s ON s.group_key = p.group_key"
+	  " WHERE w.status = 0 AND w.disabled = 0 AND w.register_time < ?1 - 60000 AND w.seen_time > ?1 - 20000"
+	  " AND g.paused = 0 AND g.update_time < ?1 - 60000 AND (SELECT max(start_time) FROM ax_server) < ?1 - 60000"
+	  " AND g.dispatch_quota > ifnull(s.n, 0) AND p.pool_size > ifnull(h.n, 0))"
+	  " SELECT printf('run %d of group %s is ready since %d s; worker %s has room', r.gid, r.group_key,"
+	  " (?1 - r.ready_time) / 1000, min(i.worker)) FROM ax_task_log r JOIN idle i ON i.group_key = r.group_key"
+	  " WHERE r.status = 1 AND r.hold = 0 AND NOT " R_PARENT " AND r.lane = 1 AND r.demand = '' AND r.ready_time > 0"
+	  " AND r.ready_time < ?1 - 60000 AND " HAS_WORD("i.executors", "r.executor_key") " GROUP BY r.gid", true },
 };
 /* clang-format on */
 

@@ -11,13 +11,14 @@ enum { STEPS_MAX = 64 };
 struct step {
 	int id, parent;
 	bool correlated;
+	bool before; /* done once, before the join that uses it */
 };
 
 /* Done again for each row of another step: below a correlated subquery, or behind another one of the same join. */
 static bool is_repeated(const struct step *steps, int n, const struct step *step)
 {
 	for (int i = 0; i < n; i++)
-		if (steps[i].parent == step->parent)
+		if (steps[i].parent == step->parent && !steps[i].before)
 			return true;
 	for (int parent = step->parent; parent != 0;) {
 		int i = 0;
@@ -43,10 +44,12 @@ static void check_rule(struct fixture *f, const struct ax_check_rule *rule)
 			.id = sqlite3_column_int(stmt, 0),
 			.parent = sqlite3_column_int(stmt, 1),
 			.correlated = strstr(detail, "CORRELATED") != NULL,
+			.before = strncmp(detail, "MATERIALIZE", 11) == 0,
 		};
-		/* what a subquery reads is a step of its own, and few runs are given out at any time */
+		/* what a subquery reads is a step of its own, a row's own list is short, and few runs are given out at
+		 * any time */
 		bool reads_all = strncmp(detail, "SCAN", 4) == 0 && strstr(detail, "(subquery-") == NULL &&
-			strstr(detail, "ax_task_log_given") == NULL;
+			strstr(detail, "VIRTUAL TABLE") == NULL && strstr(detail, "ax_task_log_given") == NULL;
 		if (reads_all && is_repeated(steps, n, &step))
 			fail_msg("%s: %s, for each row of another step", rule->id, detail);
 		assert_true(n < STEPS_MAX);
