@@ -178,7 +178,7 @@ MUTANTS = [
             "\tfor (size_t i = 0; i < w->n; i++)\n\t\tw->queues[i].over = true;\n")),
     # ---- shards
     mutant("parent-outlives-its-shards", "a parent ends in the transaction that ends its last shard",
-           (CHANGE, "return end.over ? ax_change_run(ctx, tx, &parent, &change, now, err) : AX_OK;", "return AX_OK;")),
+           (CHANGE, "return end.over ? ax_change_run(ctx, tx, &parent, &change, ended, err) : AX_OK;", "return AX_OK;")),
     mutant("shards-in-part", "a parent that begins has all its shards",
            (SHARD_SET, "shard <= parent->shard_total; shard++)", "shard < parent->shard_total; shard++)")),
     mutant("parent-is-claimable", "no worker gets a parent",

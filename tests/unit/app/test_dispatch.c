@@ -211,7 +211,7 @@ static void test_what_ends_with_a_page_is_not_asked_for_more(void **state)
 {
 	struct world *w = *state;
 	int64_t task = task_with(w, AX_ROUTE_LEAST_BUSY, NULL);
-	trigger(w, task, "");
+	trigger(w, task);
 	changed_store_init(&counting, w->ctx.store, count_pages);
 	w->ctx.store = &counting.store;
 	assert_int_equal(ask(w, "a", 10, NULL, NULL), 1);

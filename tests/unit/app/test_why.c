@@ -838,7 +838,7 @@ static void test_a_task_that_is_deleted_while_its_last_run_is_live(void **state)
 	struct world *w = *state;
 	int64_t delayed = make_task(w, "", NULL), scheduled = make_task(w, "* * * * *", NULL);
 	go(w, 60000);
-	trigger(w, delayed, "");
+	trigger(w, delayed);
 	claim(w);
 	claim(w);
 	const int64_t ids[] = { delayed, scheduled };
