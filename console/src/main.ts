@@ -3,13 +3,13 @@ import 'element-plus/theme-chalk/dark/css-vars.css'
 import './styles/tokens.css'
 import './styles/base.css'
 import { createApp, watch } from 'vue'
-import { setSignedOutHandler } from './api/client'
+import { setRenewHandler, setSignedOutHandler } from './api/client'
 import App from './App.vue'
 import { loadLang } from './i18n'
 import { startClock } from './lib/clock'
 import { watchLive } from './lib/live'
 import { prefs, startPrefs } from './lib/prefs'
-import { adoptSession } from './lib/session'
+import { adoptSession, renewSession } from './lib/session'
 import { router } from './router'
 
 startPrefs()
@@ -20,6 +20,7 @@ setSignedOutHandler(() => {
 	const { name, fullPath } = router.currentRoute.value
 	if (name !== 'signin') void router.push({ name: 'signin', query: { to: fullPath } })
 })
+setRenewHandler(renewSession)
 watch(() => prefs.lang, (lang) => loadLang(lang))
 await loadLang(prefs.lang)
 createApp(App).use(router).mount('#app')

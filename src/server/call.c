@@ -132,7 +132,7 @@ static enum ax_status check_csrf(const struct ax_call *c, struct ax_err *err)
 		return AX_OK;
 	size_t len = strlen(c->who.csrf);
 	if (c->csrf == NULL || strlen(c->csrf) != len || sodium_memcmp(c->csrf, c->who.csrf, len) != 0)
-		return ax_fail(err, AX_DENIED, "",
+		return ax_fail(err, AX_DENIED, "X-AX-CSRF",
 			"a change with the cookie needs the header X-AX-CSRF with the value of GET /session");
 	return AX_OK;
 }

@@ -26,6 +26,7 @@ export interface Call {
 
 let csrf = ''
 let onSignedOut: () => void = () => {}
+let renew: () => Promise<boolean> = async () => false
 
 export function setCsrf(token: string): void {
 	csrf = token
@@ -34,6 +35,12 @@ export function setCsrf(token: string): void {
 /** Called when a call finds that its session is over, unless another one has begun since: that one is not. */
 export function setSignedOutHandler(handler: () => void): void {
 	onSignedOut = handler
+}
+
+/** Called when a change was refused because another tab has begun a session: true when it is the same user's, and its
+ * token is set. */
+export function setRenewHandler(handler: () => Promise<boolean>): void {
+	renew = handler
 }
 
 /** `/api/v1` + path with the query parameters that have a value. */
@@ -62,7 +69,7 @@ async function problemOf(response: Response): Promise<Problem> {
 	}
 }
 
-export async function call<T>(path: string, options: Call = {}): Promise<T> {
+async function callOnce<T>(path: string, options: Call): Promise<T> {
 	const { method = 'GET', query, body, idempotencyKey, signal } = options
 	const headers: Record<string, string> = { Accept: 'application/json' }
 	const sessionsToken = csrf
@@ -91,6 +98,16 @@ export async function call<T>(path: string, options: Call = {}): Promise<T> {
 	}
 	if (response.status === 204) return undefined as T
 	return (await response.json()) as T
+}
+
+export async function call<T>(path: string, options: Call = {}): Promise<T> {
+	try {
+		return await callOnce<T>(path, options)
+	} catch (error) {
+		const otherSession = error instanceof Problem && error.status === 403 && error.field === 'X-AX-CSRF'
+		if (!otherSession || !(await renew())) throw error
+		return callOnce<T>(path, options) // nothing was done
+	}
 }
 
 /** A key for one wish of the user's: pressing the button twice, or a repeated request, makes one thing. */

@@ -27,6 +27,12 @@ export async function loadSession(): Promise<boolean> {
 	}
 }
 
+/** Tabs share the cookie: who signs in anew in one of them changes the session of all. False when it is somebody else. */
+export async function renewSession(): Promise<boolean> {
+	const before = session.value?.user
+	return (await loadSession()) && session.value?.user === before
+}
+
 const ORDER: Role[] = ['viewer', 'operator', 'editor', 'admin']
 
 export function roleHolds(has: Role, needs: Role): boolean {

@@ -78,6 +78,21 @@ test('the setup link makes the first administrator, who signs out and in again',
 		await expect(fresh.getByLabel('Password')).toHaveValue('a long enough sentence')
 		await fresh.getByRole('button', { name: 'Sign in' }).click()
 		await expect(fresh.getByText('No tasks yet.')).toBeVisible()
+
+		// Another tab signs in anew: the cookie of both is that session's, and this tab goes on in it.
+		const other = await context.newPage()
+		watchPage(other, complaints)
+		await other.goto(`${server.url}/#/signin`)
+		await other.getByLabel('User').fill('ada')
+		await other.getByLabel('Password').fill('a long enough sentence')
+		await other.getByRole('button', { name: 'Sign in' }).click()
+		await expect(other.getByText('No tasks yet.')).toBeVisible()
+		await other.goto('about:blank')
+		await other.close()
+		await fresh.getByRole('button', { name: 'Sign out' }).click()
+		await expect(fresh.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+		await fresh.goto(`${server.url}/#/runs`)
+		await expect(fresh.getByRole('heading', { name: 'Sign in' })).toBeVisible() // out it is
 		await fresh.goto(server.link)
 		await expect(fresh.getByRole('heading', { name: 'First administrator' })).toHaveCount(0)
 	} finally {

@@ -1,11 +1,12 @@
 import { webcrypto } from 'node:crypto'
 import { afterEach, expect, test, vi } from 'vitest'
-import { apiUrl, call, newIdempotencyKey, Problem, setCsrf, setSignedOutHandler } from '@/api/client'
+import { apiUrl, call, newIdempotencyKey, Problem, setCsrf, setRenewHandler, setSignedOutHandler } from '@/api/client'
 
 afterEach(() => {
 	vi.unstubAllGlobals()
 	setCsrf('')
 	setSignedOutHandler(() => undefined)
+	setRenewHandler(async () => false)
 })
 
 function answer(status: number, body: unknown, type = 'application/json') {
@@ -84,4 +85,24 @@ test('idempotency keys are long and new each time', () => {
 	vi.stubGlobal('crypto', webcrypto)
 	expect(newIdempotencyKey()).toMatch(/^[0-9a-f]{32}$/)
 	expect(newIdempotencyKey()).not.toBe(newIdempotencyKey())
+})
+
+test('a change is made again in the session that another tab has begun, once', async () => {
+	const refused = { code: 'denied', field: 'X-AX-CSRF', detail: 'a change with the cookie needs …' }
+	const tokens: (string | undefined)[] = []
+	vi.stubGlobal('fetch', vi.fn(async (_url: string, init: RequestInit) => {
+		const token = (init.headers as Record<string, string>)['X-AX-CSRF']
+		tokens.push(token)
+		return new Response(JSON.stringify(token === 'new' ? { id: '1' } : refused), { status: token === 'new' ? 201 : 403 })
+	}))
+	setCsrf('old')
+	await expect(call('/tasks', { method: 'POST' })).rejects.toMatchObject({ status: 403 }) // it is somebody else's
+	setRenewHandler(async () => true)
+	await expect(call('/tasks', { method: 'POST' })).rejects.toMatchObject({ status: 403 })
+	setRenewHandler(async () => {
+		setCsrf('new')
+		return true
+	})
+	expect(await call('/tasks', { method: 'POST' })).toEqual({ id: '1' })
+	expect(tokens).toEqual(['old', 'old', 'old', 'old', 'new'])
 })
