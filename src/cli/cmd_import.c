@@ -355,6 +355,11 @@ static int import_all(struct import *import)
 				json_object_set_new(task, "status", json_string("created"));
 			which[json_array_size(fresh)] = i;
 			json_array_append_new(fresh, task);
+		} else if (strcmp(ax_json_text(&ctl->arena, have, "status"), "deleting") == 0) {
+			refuse(import, item->entry,
+				ax_sprintf(&ctl->arena, "task \"%s\" is being deleted; import it again when it is gone",
+					item->name));
+			conflict = true;
 		} else if (is_same(have, import->tasks[i])) {
 			ax_import_report_add(import->report, "unchanged", item->entry->line, "task_name", item->name,
 				"id", ax_json_text(&ctl->arena, have, "id"));

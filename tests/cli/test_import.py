@@ -82,6 +82,13 @@ def test_importing_again(server, axctl, tmp_path):
     assert "created 2" in axctl("import", "crontab", "tab").out
     again = axctl("import", "crontab", "tab", "--json").json
     assert (len(again["created"]), len(again["unchanged"])) == (0, 2) and store.batches == 1
+    one = next(task for task in store.tasks.values() if task["task_name"] == "one")
+    one["status"] = "deleting"  # as it is in the file, and will soon be gone
+    for option in ([], ["--update"]):
+        going = axctl("import", "crontab", "tab", "--json", *option, code=6).json
+        assert [task["task_name"] for task in going["unchanged"]] == ["two"]
+        assert "is being deleted" in going["refused"][0]["reason"] and going["refused"][0]["line"] == 2
+    one["status"] = "enabled"
 
     (tmp_path / "tab").write_text("# one\n0 1 * * * a\n# two\n0 3 * * * b\n# three\n0 4 * * * c\n")
     differs = axctl("import", "crontab", "tab", "--json", code=6).json
