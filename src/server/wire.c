@@ -19,8 +19,11 @@ static enum ax_status make_state_dir(const struct ax_config *config, struct ax_e
 		return ax_fail(err, AX_UNAVAILABLE, "--state", "cannot make the folder %s: %s", config->state_dir,
 			strerror(errno));
 	struct stat there;
-	if (stat(config->state_dir, &there) == 0 && !S_ISDIR(there.st_mode))
+	if (stat(config->state_dir, &there) != 0 || !S_ISDIR(there.st_mode))
 		return ax_fail(err, AX_UNAVAILABLE, "--state", "%s is no folder", config->state_dir);
+	if (config->dev && (there.st_mode & S_ISVTX) != 0) /* such as /tmp: root may take it from everybody */
+		return ax_fail(err, AX_UNAVAILABLE, "--state", "the folder %s is everybody's; name one in it",
+			config->state_dir);
 	/* dev.json holds a credential */
 	if (config->dev && chmod(config->state_dir, 0700) != 0)
 		return ax_fail(err, AX_UNAVAILABLE, "--state", "the folder %s must belong to you: %s",

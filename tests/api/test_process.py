@@ -60,6 +60,15 @@ def test_a_state_that_is_a_file_is_refused_as_it_was(tmp_path):
     assert state.stat().st_mode & 0o777 == 0o644
 
 
+def test_a_folder_that_is_for_everybody_stays_so(tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    done = run("--listen", "127.0.0.1:0", "--state", str(shared), "--dev")
+    assert done.returncode == 1 and "is everybody's" in done.stderr
+    assert shared.stat().st_mode & 0o7777 == 0o1777
+
+
 def test_second_server_on_the_same_state(start_server):
     first = start_server()
     second = run("--listen", "127.0.0.1:0", "--state", str(first.state))
