@@ -101,6 +101,20 @@ test('the setup link makes the first administrator, who signs out and in again',
 	}
 })
 
+test('who could not be signed out is told so', async ({ browser, server, signedIn }) => {
+	const context = await browser.newContext({ storageState: signedIn })
+	const page = await context.newPage()
+	await page.goto(`${server.url}/#/tasks`)
+	const refusal = { status: 503, code: 'unavailable', title: 'Service Unavailable', detail: 'the disk is gone' }
+	await page.route('**/api/v1/session', (route) =>
+		route.request().method() === 'DELETE' ? route.fulfill({ status: 503, json: refusal }) : route.continue(),
+	)
+	await page.getByRole('button', { name: 'Sign out' }).click()
+	await expect(page.getByText('the disk is gone')).toBeVisible()
+	await expect(page.getByRole('heading', { name: 'Tasks', exact: true })).toBeVisible()
+	await endPage(page)
+})
+
 test('every file comes with the policy, and nothing of it is inline', async ({ page, server }) => {
 	const answer = await page.goto(server.url)
 	const policy = answer!.headers()['content-security-policy'] ?? ''
