@@ -18,6 +18,7 @@
 struct ax_seat {
 	int64_t incarnation;          /* of this process, drawn when it takes its first number */
 	_Atomic int64_t place;        /* the number, and up to when gids under it had been used; see seat.c */
+	_Atomic int64_t mark_ms;      /* up to where it has raised the mark of its gids, as far as it was told */
 	_Atomic int64_t renewed_mono; /* when the lease began last */
 	const char *version;
 };

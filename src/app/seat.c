@@ -100,6 +100,7 @@ enum ax_status ax_seat_take(struct ax_ctx *ctx, struct ax_err *err)
 	if (status != AX_OK)
 		return status;
 	atomic_store(&seat->place, place_of(pass.row.number, pass.row.gid_high_ms));
+	atomic_store(&seat->mark_ms, pass.row.gid_high_ms);
 	atomic_store(&seat->renewed_mono, mono);
 	begin_gids(ctx);
 	return AX_OK;
@@ -167,8 +168,18 @@ static enum ax_status take_another(struct ax_ctx *ctx, struct ax_err *err)
 
 enum ax_status ax_seat_renew(struct ax_ctx *ctx, struct ax_err *err)
 {
-	enum ax_status status = renew_with_mark(ctx, 0, err);
+	enum ax_status status = renew_with_mark(ctx, atomic_load(&ctx->seat->mark_ms), err);
 	return status == AX_CONFLICT ? take_another(ctx, err) : status;
+}
+
+bool ax_seat_is_known(const struct ax_seat *seat, const struct ax_servers *servers)
+{
+	int64_t number = ax_seat_number(seat);
+	for (int i = 0; i < servers->n; i++)
+		if (servers->at[i].number == number)
+			return servers->at[i].incarnation == seat->incarnation &&
+				servers->at[i].gid_high_ms >= atomic_load(&seat->mark_ms);
+	return false;
 }
 
 static int64_t age_ms(struct ax_ctx *ctx)
@@ -228,6 +239,15 @@ enum ax_status ax_seat_leave(struct ax_ctx *ctx, struct ax_err *err)
 	return ax_store_run(ctx->store, ctx->arena, leave, &pass, err);
 }
 
+static void raise_gids(struct ax_ctx *ctx, int64_t high_ms)
+{
+	_Atomic int64_t *mark = &ctx->seat->mark_ms;
+	ax_gid_raise(&ctx->gids, high_ms);
+	for (int64_t old = atomic_load(mark); old < high_ms;)
+		if (atomic_compare_exchange_weak(mark, &old, high_ms))
+			break;
+}
+
 enum ax_status ax_seat_ensure_gids(struct ax_ctx *ctx, int64_t count, struct ax_err *err)
 {
 	enum ax_status status = ax_seat_is_due(ctx) ? ax_seat_renew(ctx, err) : AX_OK;
@@ -240,7 +260,7 @@ enum ax_status ax_seat_ensure_gids(struct ax_ctx *ctx, int64_t count, struct ax_
 		if (status == AX_CONFLICT)
 			status = take_another(ctx, err);
 		else if (status == AX_OK)
-			ax_gid_raise(&ctx->gids, high_ms);
+			raise_gids(ctx, high_ms);
 	}
 	return status == AX_OK ? ax_seat_check(ctx, err) : status;
 }

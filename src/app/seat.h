@@ -9,6 +9,9 @@
  * gids above the mark that is stored for it, and only the incarnation that has the number raises the mark: no lease
  * that was lost, no clock and no pause makes a gid twice.
  *
+ * A store may forget its newest transactions: a replica takes over that had not heard of them. What was raised is then
+ * raised again, and who is not known there any more takes another number.
+ *
  * All contexts of a server share its seat; one thread may renew it while others look. In a store that one process alone
  * has open nothing is kept apart: the seat is the same again at once, and never stale. */
 
@@ -18,9 +21,13 @@
  * left: messages that it was sending. AX_UNAVAILABLE: all numbers are taken. */
 enum ax_status ax_seat_take(struct ax_ctx *ctx, struct ax_err *err) AX_MUST_USE;
 
-/* Renews the lease, and releases what servers left whose leases have lapsed. Takes another seat when this one is
- * somebody else's by now. ax_tick does it when it is time; a thread that is never held up may do it beside. */
+/* Renews the lease and the mark, and releases what servers left whose leases have lapsed. Takes another seat when this
+ * one is somebody else's by now. ax_tick does it when it is time; a thread that is never held up may do it beside. */
 enum ax_status ax_seat_renew(struct ax_ctx *ctx, struct ax_err *err) AX_MUST_USE;
+
+/* Does the store, whose servers these are, know this one under its number, and how far its gids have come? Else it is
+ * time to renew the lease. */
+bool ax_seat_is_known(const struct ax_seat *seat, const struct ax_servers *servers);
 
 /* Is it time to renew it? */
 bool ax_seat_is_due(struct ax_ctx *ctx);

@@ -218,6 +218,15 @@ static void meet_the_others(struct ax_pulse *pulse, const struct beat *b)
 	pulse->server->board.heard = pulse->n_peers > 0;
 }
 
+/* After a failover that lost the newest transactions. */
+static enum ax_status be_known_again(struct ax_pulse *pulse, struct ax_err *err)
+{
+	ax_log_event(&pulse->server->log, AX_LOG_WARN, "store_forgot", "%s",
+		"\"message\":\"the store does not know what it knew of this server; was there a failover?\"");
+	tell_reload(pulse);
+	return ax_seat_renew(&pulse->ctx, err);
+}
+
 static enum ax_status exchange_notices(struct ax_pulse *pulse, struct ax_err *err)
 {
 	int64_t mono = ax_mono_ms(&pulse->server->clock.port);
@@ -247,7 +256,7 @@ static enum ax_status exchange_notices(struct ax_pulse *pulse, struct ax_err *er
 	if (b.purge)
 		pulse->purged_mono_ms = mono;
 	meet_the_others(pulse, &b);
-	return AX_OK;
+	return ax_seat_is_known(pulse->ctx.seat, &b.servers) ? AX_OK : be_known_again(pulse, err);
 }
 
 /* --- the thread --------------------------------------------------------------------------------------------------- */

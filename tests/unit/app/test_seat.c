@@ -100,6 +100,64 @@ static void test_the_mark_only_rises(void **state)
 	assert_true(row_of(w, 0).gid_high_ms >= high);
 }
 
+static enum ax_status put_server(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	return tx->ops->server_put(tx, arg, err);
+}
+
+static bool is_known(struct world *w)
+{
+	struct ax_servers servers;
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, read_servers, &servers, NULL), AX_OK);
+	return ax_seat_is_known(&w->seat, &servers);
+}
+
+/* A failover to a replica that had not heard of the newest transactions. */
+static void test_a_store_that_forgot_the_mark_has_it_again(void **state)
+{
+	struct world *w = *state;
+	struct ax_server_row before = row_of(w, 0);
+	w->now += AX_GID_AHEAD_MS + 1;
+	assert_int_equal(ax_gids_ensure(&w->ctx, NULL), AX_OK);
+	assert_true(is_known(w));
+	assert_true(w->ctx.gids.high_ms > before.gid_high_ms);
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, put_server, &before, NULL), AX_OK);
+	assert_false(is_known(w));
+	assert_int_equal(ax_seat_renew(&w->ctx, NULL), AX_OK);
+	assert_true(is_known(w));
+	assert_int_equal(row_of(w, 0).gid_high_ms, w->ctx.gids.high_ms);
+}
+
+static void test_who_is_forgotten_takes_another_number(void **state)
+{
+	struct world *w = *state;
+	struct ax_server_row other = row_of(w, 0);
+	other.incarnation++; /* it was quicker */
+	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, put_server, &other, NULL), AX_OK);
+	assert_false(is_known(w));
+	assert_int_equal(ax_seat_renew(&w->ctx, NULL), AX_OK);
+	assert_true(is_known(w));
+	assert_int_equal(ax_seat_number(&w->seat), 1);
+}
+
+/* Until it has, both may make the same gid. */
+static void test_a_gid_that_is_taken_costs_no_fire(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "* * * * *", NULL), next_ms;
+	struct ax_trigger ask = { .task_id = id, .params = "", .key = "" };
+	struct ax_run run;
+	bool existed;
+	w->now += 60000;
+	assert_int_equal(ax_gids_ensure(&w->ctx, NULL), AX_OK);
+	struct ax_gid_gen gids = w->ctx.gids;
+	assert_int_equal(ax_task_trigger(&w->ctx, &ask, &run, &existed, NULL), AX_OK);
+	w->ctx.gids = gids;
+	assert_int_equal(ax_tick(&w->ctx, &next_ms, NULL), AX_BUSY);
+	assert_int_equal(ax_tick(&w->ctx, &next_ms, NULL), AX_OK);
+	assert_int_equal(find_run(w, id, AX_RUN_WAITING, 1).kind, AX_KIND_SCHEDULE);
+}
+
 enum { GIDS_OF_A_CALL = 1000000 };
 
 /* As a call of the API runs services: parts of its one transaction, which has its gids from before. */
@@ -312,6 +370,9 @@ int main(void)
 		T(test_a_start_takes_a_free_number),
 		T(test_gids_begin_above_the_mark),
 		T(test_the_mark_only_rises),
+		T(test_a_store_that_forgot_the_mark_has_it_again),
+		T(test_who_is_forgotten_takes_another_number),
+		T(test_a_gid_that_is_taken_costs_no_fire),
 		T(test_a_call_that_is_undone_raises_no_mark),
 		T(test_a_call_makes_no_more_shards_than_one_transaction),
 		T(test_a_stale_server_starts_nothing),
