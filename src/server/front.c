@@ -120,7 +120,7 @@ static const char *code_of(const struct ax_call *c, enum ax_status status, const
 void ax_front_fail(struct ax_call *c, enum ax_status status, const char *field, const char *msg)
 {
 	int http_status = ax_status_http(status);
-	if (c->retry_after_s == 0 && http_status == 503)
+	if (c->retry_after_s == 0 && (http_status == 503 || http_status == 507))
 		c->retry_after_s = BUSY_RETRY_S;
 	count(c, http_status);
 	/* our own faults are for the log, not for callers */

@@ -236,6 +236,7 @@ def test_full_disk(start_server):
             refused = answer
             break
     assert refused is not None and refused.status in (503, 507), refused and refused.text
+    assert int(refused.headers.get("retry-after", 0)) > 0
     assert refused.json["code"] in ("out_of_space", "unavailable", "uncertain", "busy")
     report = worker.say("report", {"items": [worker.item(given, "result", outcome="success", code=0)]})
     assert report.status in (503, 507)
