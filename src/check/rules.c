@@ -132,10 +132,12 @@ const struct ax_check_rule ax_check_rules[] = {
 	  "SELECT printf('run %d executes version %d of task %d', r.gid, r.version, r.task_id) FROM ax_task_log r"
 	  " JOIN ax_task t ON t.id = r.task_id WHERE NOT EXISTS (SELECT 1 FROM ax_task_version v"
 	  " WHERE v.task_id = r.task_id AND v.version = r.version)", false },
+	/* What was given out long before it was made tells of a clock that was set back. */
 	{ "I14.early", "nothing is given out or begun before it is due",
 	  "SELECT printf('run %d is due at %d, made at %d, given out at %d, begun at %d', gid, trigger_time, create_time,"
-	  " dispatch_time, start_time) FROM ax_task_log WHERE (start_time > 0 AND start_time < trigger_time)"
-	  " OR (dispatch_time > 0 AND dispatch_time < trigger_time - 50)"
+	  " dispatch_time, start_time) FROM ax_task_log"
+	  " WHERE (start_time > create_time - 10000 AND start_time > 0 AND start_time < trigger_time)"
+	  " OR (dispatch_time > create_time - 10000 AND dispatch_time > 0 AND dispatch_time < trigger_time - 50)"
 	  " OR (kind = 1 AND create_time < trigger_time - 2000)", false },
 	{ "I13.run", "a run is in the group of its task and of the version that it executes",
 	  "SELECT printf('run %d of group %s executes version %d of task %d of group %s', r.gid, r.group_key, r.version,"

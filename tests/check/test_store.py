@@ -249,6 +249,15 @@ def test_attempts_of_different_runs_may_overlap_when_allowed(path):
     assert check("--store", f"sqlite:{path}")[0] == 0
 
 
+def test_a_clock_that_was_set_back_made_nothing_early(path):
+    """What was due before it was set back is given out after it, at an earlier instant than it was made at."""
+    store = make(path)
+    store.db.execute("UPDATE ax_task_log SET dispatch_time = create_time - 30000, start_time = create_time - 29990 WHERE fire_key = 'k'")
+    store.done()
+    _, said = check("--store", f"sqlite:{path}")
+    assert "I14.early" not in broken(said)
+
+
 def test_a_server_that_had_just_started(path):
     """What was due while it was down is not lost yet."""
     store = make(path)
