@@ -1,5 +1,6 @@
 #include "app/ingest.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "app/birth.h"
@@ -211,7 +212,8 @@ static enum ax_status take_item(struct pass *pass, struct ax_tx *tx, struct ax_i
 	enum ax_status status = pass->unwritten ? AX_OK : tx->ops->run_get(tx, item->gid, true, run, err);
 	pass->unwritten = false;
 	item->verdict = item->type == AX_ITEM_RESULT ? AX_VERDICT_LATE : AX_VERDICT_STOP;
-	if (status == AX_NOT_FOUND || (status == AX_OK && (item->fence > run->fence || item->fence <= 0)))
+	item->unknown = status == AX_NOT_FOUND || (status == AX_OK && (item->fence > run->fence || item->fence <= 0));
+	if (item->unknown)
 		return AX_OK;
 	if (status != AX_OK)
 		return status;
@@ -256,13 +258,30 @@ static enum ax_status take_report(struct ax_tx *tx, void *arg, struct ax_err *er
 	return status;
 }
 
+/* After a failover that lost the newest transactions the log is all that tells of such work. */
+static void log_unknown(struct ax_ctx *ctx, const struct ax_report *report)
+{
+	for (int i = 0; i < report->n; i++) {
+		const struct ax_item *item = &report->items[i];
+		if (item->unknown && item->type == AX_ITEM_RESULT)
+			ctx->log->ops->event(ctx->log, AX_LOG_WARN, "result_of_unknown_attempt",
+				ax_sprintf(ctx->arena,
+					"\"gid\":\"%" PRId64 "\",\"fence\":%" PRId64
+					",\"worker\":\"%s\",\"success\":%s",
+					item->gid, item->fence, report->worker,
+					item->outcome == AX_OUTCOME_SUCCESS ? "true" : "false"));
+	}
+}
+
 enum ax_status ax_ingest(struct ax_ctx *ctx, struct ax_report *report, struct ax_err *err)
 {
 	struct pass pass = { .ctx = ctx, .report = report, .now = ax_now_ms(ctx->clock) };
 	enum ax_status status = ax_gids_ensure(ctx, err); /* ends make runs downstream */
 	if (status == AX_OK)
 		status = ax_store_run(ctx->store, ctx->arena, take_report, &pass, err);
-	if (status == AX_OK)
+	if (status == AX_OK) {
+		log_unknown(ctx, report);
 		ax_worker_seen(ctx, &pass.worker);
+	}
 	return status;
 }

@@ -26,9 +26,11 @@ struct ax_item {
 	int64_t len;
 	enum ax_outcome outcome; /* result: SUCCESS … REFUSED */
 	int64_t code;
-	const char *result;      /* JSON text or "" */
-	int64_t duration_ms;     /* result: how long the worker was at it; 0 = not said */
-	enum ax_verdict verdict; /* filled by ax_ingest */
+	const char *result;  /* JSON text or "" */
+	int64_t duration_ms; /* result: how long the worker was at it; 0 = not said */
+	/* filled by ax_ingest */
+	enum ax_verdict verdict;
+	bool unknown; /* the store never gave that attempt out, or has forgotten that it did */
 };
 
 struct ax_report {
@@ -45,7 +47,8 @@ struct ax_report {
 
 /* Applies a report in one transaction. Idempotent: an item that was applied before answers DUPLICATE and changes
  * nothing. An item of another fence, worker or group changes nothing either; a result among them is recorded beside the
- * run (LATE). AX_NOT_FOUND: unknown worker, register again. AX_CONFLICT: another incarnation took over.
+ * run (LATE); one of an attempt that the store does not know is in the log alone. AX_NOT_FOUND: unknown worker,
+ * register again. AX_CONFLICT: another incarnation took over.
  *
  * Crash points: before the commit the worker sends again; after it, too, and is answered DUPLICATE. */
 enum ax_status ax_ingest(struct ax_ctx *ctx, struct ax_report *report, struct ax_err *err) AX_MUST_USE;

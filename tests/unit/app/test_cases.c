@@ -881,14 +881,28 @@ static void test_b103_reports_of_the_past_move_nothing(void **state)
 	assert_int_equal(run_row(w, run.gid).rev, row.rev + 1);
 }
 
-/* A worker keeps a result until the server has an opinion of it: also of what the server does not know. */
+static int unknown_results;
+
+static void count_unknown(struct ax_log *log, enum ax_log_level level, const char *name, const char *fields)
+{
+	(void)log;
+	unknown_results += level == AX_LOG_WARN && strcmp(name, "result_of_unknown_attempt") == 0 &&
+		strstr(fields, "\"worker\":\"w1\",\"success\":true") != NULL;
+}
+
+/* A worker keeps a result until the server has an opinion of it: also of what the server does not know, which is in the
+ * log alone. */
 static void test_b109_a_result_of_an_unknown_run_gets_a_verdict(void **state)
 {
 	struct world *w = *state;
 	struct ax_run unknown = { .gid = 12345, .fence = 1 }, run = begin(w, make_task(w, "@hourly", NULL));
+	static const struct ax_log_ops ops = { count_unknown };
+	w->log.ops = &ops;
+	unknown_results = 0;
 	assert_int_equal(result(w, "w1", &unknown, AX_OUTCOME_SUCCESS), AX_VERDICT_LATE);
 	run.fence = 7; /* never given out */
 	assert_int_equal(result(w, "w1", &run, AX_OUTCOME_SUCCESS), AX_VERDICT_LATE);
+	assert_int_equal(unknown_results, 2);
 	assert_int_equal(run_row(w, run.gid).status, AX_RUN_RUNNING);
 }
 
