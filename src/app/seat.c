@@ -168,17 +168,21 @@ static enum ax_status take_another(struct ax_ctx *ctx, struct ax_err *err)
 
 enum ax_status ax_seat_renew(struct ax_ctx *ctx, struct ax_err *err)
 {
-	enum ax_status status = renew_with_mark(ctx, atomic_load(&ctx->seat->mark_ms), err);
+	enum ax_status status = renew_with_mark(ctx, ax_seat_mark(ctx->seat), err);
 	return status == AX_CONFLICT ? take_another(ctx, err) : status;
 }
 
-bool ax_seat_is_known(const struct ax_seat *seat, const struct ax_servers *servers)
+int64_t ax_seat_mark(const struct ax_seat *seat)
+{
+	return atomic_load(&seat->mark_ms);
+}
+
+bool ax_seat_is_known(const struct ax_seat *seat, int64_t mark_ms, const struct ax_servers *servers)
 {
 	int64_t number = ax_seat_number(seat);
 	for (int i = 0; i < servers->n; i++)
 		if (servers->at[i].number == number)
-			return servers->at[i].incarnation == seat->incarnation &&
-				servers->at[i].gid_high_ms >= atomic_load(&seat->mark_ms);
+			return servers->at[i].incarnation == seat->incarnation && servers->at[i].gid_high_ms >= mark_ms;
 	return false;
 }
 

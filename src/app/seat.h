@@ -26,8 +26,9 @@ enum ax_status ax_seat_take(struct ax_ctx *ctx, struct ax_err *err) AX_MUST_USE;
 enum ax_status ax_seat_renew(struct ax_ctx *ctx, struct ax_err *err) AX_MUST_USE;
 
 /* Does the store, whose servers these are, know this one under its number, and how far its gids have come? Else it is
- * time to renew the lease. */
-bool ax_seat_is_known(const struct ax_seat *seat, const struct ax_servers *servers);
+ * time to renew the lease. `mark_ms`: what ax_seat_mark said before the rows were read. */
+bool ax_seat_is_known(const struct ax_seat *seat, int64_t mark_ms, const struct ax_servers *servers);
+int64_t ax_seat_mark(const struct ax_seat *seat);
 
 /* Is it time to renew it? */
 bool ax_seat_is_due(struct ax_ctx *ctx);

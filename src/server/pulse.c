@@ -229,7 +229,7 @@ static enum ax_status be_known_again(struct ax_pulse *pulse, struct ax_err *err)
 
 static enum ax_status exchange_notices(struct ax_pulse *pulse, struct ax_err *err)
 {
-	int64_t mono = ax_mono_ms(&pulse->server->clock.port);
+	int64_t mono = ax_mono_ms(&pulse->server->clock.port), mark = ax_seat_mark(pulse->ctx.seat);
 	struct beat b = {
 		.pulse = pulse,
 		.now = ax_now_ms(&pulse->server->clock.port),
@@ -256,7 +256,7 @@ static enum ax_status exchange_notices(struct ax_pulse *pulse, struct ax_err *er
 	if (b.purge)
 		pulse->purged_mono_ms = mono;
 	meet_the_others(pulse, &b);
-	return ax_seat_is_known(pulse->ctx.seat, &b.servers) ? AX_OK : be_known_again(pulse, err);
+	return ax_seat_is_known(pulse->ctx.seat, mark, &b.servers) ? AX_OK : be_known_again(pulse, err);
 }
 
 /* --- the thread --------------------------------------------------------------------------------------------------- */

@@ -109,7 +109,7 @@ static bool is_known(struct world *w)
 {
 	struct ax_servers servers;
 	assert_int_equal(ax_store_run(w->ctx.store, &w->arena, read_servers, &servers, NULL), AX_OK);
-	return ax_seat_is_known(&w->seat, &servers);
+	return ax_seat_is_known(&w->seat, ax_seat_mark(&w->seat), &servers);
 }
 
 /* A failover to a replica that had not heard of the newest transactions. */
