@@ -380,6 +380,10 @@ def unknown_commit(rig, chance):
     yield 0
 
 
+def lost_against_another(failed):
+    return failed.number in (1205, 1213)
+
+
 @cell("held-rows", "a session holds rows of groups, tasks and runs for 1-20 s", "all; calls fail with nothing but 503", {"normal_s": 10}, answers=True)
 def held_rows(rig, chance):
     table = chance.choice(["ax_group", "ax_task", "ax_task_log WHERE status < 10"])
@@ -391,20 +395,111 @@ def held_rows(rig, chance):
                 session.query(f"SELECT 1 FROM {table} FOR UPDATE")
                 return True
             except Failed as e:
-                if e.number not in (1205, 1213):  # it lost against a server
+                if not lost_against_another(e):
                     raise
         wait_for(hold, 60, "it holds the rows")
         yield chance.choice([1, 5, 20])
         session.query("ROLLBACK")
 
 
-@cell("kill-connections", "every connection of the servers is ended by the database", "all", {"late_s": 5})
-def kill_connections(rig, chance):
-    for (connection,) in rig.database.client("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user = 'ax'"):
+HEAVIER = 2000  # rows that the rig's session changes first: the database undoes the transaction that changed less
+
+
+@cell("deadlocks", "a session takes rows of runs, of tasks and of groups in the other order than servers do, all the time, for 20 s",
+      "all; calls fail with nothing but 503", {"late_s": 5}, answers=True)
+def deadlocks(rig, chance):
+    def undone():
+        return int(rig.rows("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'")[0][1])
+    before, until = undone(), time.monotonic() + 20
+    rig.database.client("CREATE DATABASE IF NOT EXISTS scratch; USE scratch; CREATE TABLE IF NOT EXISTS weight (n INT PRIMARY KEY, times INT);"
+                        f" INSERT IGNORE INTO weight SELECT seq, 0 FROM seq_1_to_{HEAVIER}", "mysql")
+    with rig.database.session() as session:
+        while time.monotonic() < until:
+            session.query("START TRANSACTION")
+            try:
+                session.query("UPDATE scratch.weight SET times = times + 1")
+                for table in ("ax_task_log WHERE status IN (2, 3) ORDER BY gid DESC", "ax_task ORDER BY id DESC", "ax_group ORDER BY group_key DESC"):
+                    session.query(f"SELECT 1 FROM {table} FOR UPDATE")
+            except Failed as e:
+                if not lost_against_another(e):
+                    raise
+            session.query("ROLLBACK")
+            yield chance.uniform(0, 0.3)
+    rig.note(f"{undone() - before} transactions were undone")
+
+
+@cell("no-connections", "all connections that the database lets in are the rig's, for 10 s", "all; calls fail with nothing but 503",
+      {"normal_s": 10}, answers=True)
+def no_connections(rig, chance):
+    with rig.database.session() as admin, contextlib.ExitStack() as held:
+        usual = admin.query("SELECT @@max_connections")[0][0]
+        for _ in range(10):  # with this session one more than the least limit there is, as servers' account may have one beyond it
+            held.enter_context(rig.database.session()).query("SELECT 1")
+        admin.query("SET GLOBAL max_connections = 10")
+        end_connections(rig, admin.query)
+        yield 10
+        admin.query(f"SET GLOBAL max_connections = {usual}")
+
+
+@cell("full-database-disk", "the disk of MariaDB is full until somebody says so, and for 10 s more; MariaDB is started again if that ends it",
+      "all; no server ends; calls fail with nothing but 503 and 507, which say when to try again", {"alarm_s": 10, "normal_s": 10},
+      CLUSTER | {"database": "disk"}, ("root",), answers=True, refusals=(503, 507))
+def full_database_disk(rig, chance):
+    said, begun = [len(server.log()) for server in rig.servers], time.monotonic()
+    filler = fill(rig.database_disk)
+    wait_for(lambda: any("no space left" in server.log()[n:] for server, n in zip(rig.servers, said)), 60, "a server says that the disk is full")
+    rig.figure("alarm_s", time.monotonic() - begun)
+    yield 10
+    filler.unlink()
+    if rig.database.fell():  # MariaDB 10.11 does when a rollback finds no space
+        rig.note("MariaDB ended")
+        rig.database.start()
+
+
+@cell("database-clock", "the clock of the database is set forward by an hour or half a minute, or back by it, or goes 200 ppm too fast for 20 s",
+      "I1, I2, I14: none early, none twice", {}, CLUSTER | {"database": "clock"}, ("faketime",))
+def database_clock(rig, chance):
+    seconds = chance.choice([3600, -3600, 30, -30, 0])
+    if seconds == 0:
+        rig.note("too fast")
+        rig.set_database_clock(0, 1.0002)
+        yield 20
+        rig.set_database_clock(0)
+        return
+    rig.note(f"by {seconds} s")
+    rig.set_database_clock(seconds)
+    yield 10
+    if seconds == -3600:  # until it comes by again nothing is due
+        rig.set_database_clock(3600)
+
+
+@cell("database-failover", "MariaDB's replica stands still; 2 s later the primary is killed, and the replica takes over after 0-3 s",
+      "all but what was committed in those seconds; no id of a run is used twice", {"normal_s": 10},
+      CLUSTER | {"links": ("database",), "database": "replica"}, answers=True)
+def database_failover(rig, chance):
+    replica = rig.make_replica()
+    lost_from = now_ms()
+    replica.catch_up(rig.database)
+    replica.stop_following()
+    yield 2
+    rig.database.kill()
+    yield chance.uniform(0, 3)
+    n = rig.replace_database(replica, lost_from)
+    rig.note(f"{n} runs were lost")
+
+
+def end_connections(rig, query):
+    """Of the servers: those that come over the network."""
+    for (connection,) in query("SELECT id FROM information_schema.processlist WHERE host LIKE '127.0.0.1:%'"):
         try:
-            rig.database.client(f"KILL {connection}")
+            query(f"KILL {connection}")
         except Failed as e:
             assert e.number == 1094, e  # it has ended meanwhile
+
+
+@cell("kill-connections", "every connection of the servers is ended by the database", "all", {"late_s": 5})
+def kill_connections(rig, chance):
+    end_connections(rig, rig.database.client)
     yield 0
 
 
@@ -504,7 +599,8 @@ def move_slots(rig, chance):
 
 def is_for_anything(cell):
     """What the cluster of `anything` can be hurt by, and has recovered from before the next fault comes."""
-    return cell.rig["store"] == "mariadb" and cell.rig["queue"] == "redis" and cell.name not in ("anything", "overload") and not cell.missing()
+    usual = cell.rig["store"] == "mariadb" and cell.rig["queue"] == "redis" and "database" not in cell.rig
+    return usual and cell.name not in ("anything", "overload") and not cell.missing()
 
 
 @cell("anything", "one cluster for the whole time, hurt by any of the faults above, drawn anew each time", "all", {},

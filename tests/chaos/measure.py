@@ -13,6 +13,7 @@ FIGURES = {
     "again_s": "from the fault until lost attempts are tried again",
     "retry_s": "from the heal until lost attempts are tried again",
     "end_s": "from the kill of a task's process until its end is known",
+    "alarm_s": "from the fault until a server says so",
     "drain_s": "from the last fire until nothing is live",
 }
 

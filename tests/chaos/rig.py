@@ -6,12 +6,16 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from ax_world import ROOT, Clock, tagged
+from ax_world import ROOT, Clock, now_ms, tagged, wait_for
 from cluster import Cluster
+from losses import INSTANCE, Losses
+from mariadb import REPLICATED
+from measure import SCHEDULE
 from proxy import HttpProxy, Proxy
 
 KEPT_LOGS = ROOT / "build/chaos-logs"
 MIB = 1024 * 1024
+UNSURE_MS = 2000  # about a step of the database's clock, until each server has noticed
 
 
 def is_shim(pid):
@@ -64,15 +68,19 @@ class CommitProxy(Proxy):
 
 class Rig(Cluster):
     """`links`: "database", "queue" and "worker" have a proxy at each server's, or worker's, end. `clocks`: servers have clocks that
-    can be stepped. `disks`: workers keep their state on small disks of their own."""
+    can be stepped. `disks`: workers keep their state on small disks of their own. `database`: what is special about it: it keeps its
+    data on a "disk" of its own, has a "clock" that can be stepped, or can be followed by a "replica"."""
 
-    def __init__(self, links=(), clocks=False, disks=False, **cluster):
+    def __init__(self, links=(), clocks=False, disks=False, database=None, **cluster):
         super().__init__(**cluster)
-        self.links, self.with_clocks, self.with_disks = links, clocks, disks
+        self.links, self.with_clocks, self.with_disks, self.special = links, clocks, disks, database
         self.proxies = contextlib.ExitStack()
         self.database_links, self.queue_links = [], []  # a proxy for each server
         self.worker_links = {}  # (worker, server) → proxy
         self.clocks = []
+        self.database_clock, self.database_disk = None, None
+        self.losses, self.databases = Losses(), 0
+        self.clock_sets = []  # back, in the time that it says since
         self.said, self.figures = [], {}  # of the fault that is under way
         self.wrong = []
 
@@ -89,7 +97,23 @@ class Rig(Cluster):
 
     def faults(self):
         """What cells found by themselves."""
-        return self.wrong
+        return self.wrong + self.losses.given_again(self.rows)
+
+    def excused(self):
+        """Rule → how many of its violations are those that are promised to be possible, and no more."""
+        said = " OR ".join(f"create_time BETWEEN {at} AND {at + 2 * UNSURE_MS}" for at in self.clock_sets)
+        return {"I14.early": self.rows(f"SELECT COUNT(*) FROM ax_task_log WHERE ({said}) AND kind <> {SCHEDULE}"
+                                       " AND dispatch_time BETWEEN create_time AND trigger_time")[0][0]} if said else {}
+
+    def set_database_clock(self, by_s, rate=1):
+        self.database_clock.set(self.database_clock.seconds + by_s, rate)
+        wait_for(lambda: abs(self.rows("SELECT ROUND(1000 * UNIX_TIMESTAMP(NOW(3)))")[0][0] - self.now_ms()) < 1000, 30, "the database's clock is set")
+        if by_s < 0:
+            self.clock_sets.append(self.now_ms() - UNSURE_MS)
+
+    def now_ms(self):
+        """By the database's clock, which is that of the servers."""
+        return now_ms() + (self.database_clock.seconds * 1000 if self.database_clock else 0)
 
     def start(self):
         return super().start(server_env=self.server_env, worker_state=self.worker_state)
@@ -127,6 +151,47 @@ class Rig(Cluster):
             urls.append(f"http://127.0.0.1:{link.port}")
         return urls
 
+    # ---- the database, where something is special about it
+
+    def make_database(self):
+        how = {}
+        if self.special == "disk":
+            self.database_disk = self.small_disk("database", 400 * MIB)
+            how = {"data": self.database_disk / "data"}
+        elif self.special == "clock":
+            self.database_clock = Clock(self, "database-clock", at_once=False)
+            how = {"env": self.database_clock.env}
+        elif self.special == "replica":
+            self.databases += 1
+            how = {"options": [*REPLICATED, f"--server-id={self.databases}"]}
+        return super().make_database(**how)
+
+    def make_replica(self):
+        replica = self.make_database()
+        replica.follow(self.database)
+        return replica
+
+    def replace_database(self, by, lost_from):
+        """The primary has died, and its replica, which does not know what was committed since then, is what servers reach from now on."""
+        old, died, self.database = self.database, now_ms(), by
+        by.promote()
+        for link in self.database_links:
+            link.aim(by.port)
+        old.start()  # to see what it knew
+        recent = f"SELECT {INSTANCE} FROM ax_task_log WHERE create_time >= {lost_from}"
+        kept = {gid for gid, *_ in self.rows(recent)}
+        lost = {gid: what for gid, *what in self.rows(recent, old) if gid not in kept}
+        old.stop()
+        self.losses.add(lost_from, died, lost)
+        return len(lost)
+
+    def journals(self):
+        if not self.losses.all:
+            return super().journals()
+        return self.losses.without(super().journals(), self.rows, self.folder)
+
+    # ---- its processes
+
     def links_of_worker(self, n):
         return [link for (worker, _), link in self.worker_links.items() if worker == n]
 
@@ -146,6 +211,8 @@ class Rig(Cluster):
         folder.mkdir(parents=True)
         for log in self.folder.glob("*.log"):
             shutil.copy(log, folder)
+        if self.database:
+            shutil.copy(self.database.log, folder / "database.log")
         return str(folder.relative_to(ROOT))
 
     def __exit__(self, *how):

@@ -172,9 +172,10 @@ class Process:
 
 
 class ApiError(Exception):
-    def __init__(self, status, problem):
+    def __init__(self, status, problem, headers=None):
         super().__init__(f"{status} {problem}")
         self.status, self.problem = status, problem
+        self.retry_after = headers and headers["Retry-After"]
         self.code = problem.get("code") if isinstance(problem, dict) else None
 
 
@@ -247,10 +248,10 @@ class Server(Process):
         self.worker_token_file.write_text(tokens[1] + "\n")
 
     def api(self, method, path, body=None, headers=None):
-        status, said, _ = call(self.port, method, "/api/v1" + path, body,
-                               {"Authorization": f"Bearer {self.token}", **(headers or {})})
+        status, said, answered = call(self.port, method, "/api/v1" + path, body,
+                                      {"Authorization": f"Bearer {self.token}", **(headers or {})})
         if status >= 400:
-            raise ApiError(status, said)
+            raise ApiError(status, said, answered)
         return said
 
     def get(self, path, **query):
@@ -421,17 +422,20 @@ class Stub:
 
 
 class Clock:
-    """The server's wall clock, in the hands of the test; its monotonic clock stays."""
+    """The wall clock of a server or a database, in the hands of the test; its monotonic clock stays."""
 
-    def __init__(self, world, name="clock"):
+    def __init__(self, world, name="clock", at_once=True):
+        """Unless `at_once`, what is set is noticed within a second, and to ask for the time costs less."""
         self.file = world.folder / name
         self.set(0)
-        self.env = {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_NO_CACHE": "1",
-                    "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+        self.env = {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self.file), "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                    **({"FAKETIME_NO_CACHE": "1"} if at_once else {"FAKETIME_CACHE_DURATION": "1"})}
 
-    def set(self, seconds):
+    def set(self, seconds, rate=1):
+        """`rate`: how fast it goes, counted from the start of the process."""
+        self.seconds = seconds
         draft = self.file.with_suffix(".new")
-        draft.write_text(f"{seconds:+d}s\n")
+        draft.write_text(f"{seconds:+d}s{'' if rate == 1 else f' x{rate}'}\n")
         os.replace(draft, self.file)
 
 

@@ -123,7 +123,7 @@ class Cluster(World):
         self.processes.append(self.stub_process)
         self.stub_process.spawn()
         if self.store == "mariadb":
-            self.database = MariaDB(buffer_pool="256M")
+            self.database = self.make_database()
         if self.queue_kind:
             self.queue = QUEUES[self.queue_kind]()
         for n in range(self.n_servers):
@@ -136,6 +136,9 @@ class Cluster(World):
             hand = Hand(self, f"worker{n + 1}", self.server_urls(n), worker_state and worker_state(n))
             self.workers.append(self.add(hand))
         return self
+
+    def make_database(self, **how):
+        return MariaDB(buffer_pool="256M", **how)
 
     def database_url(self, n):
         """As server n dials it."""
@@ -199,10 +202,10 @@ class Cluster(World):
         return [f"{p.name} ended with {p.process.returncode}: {p.log()[-1500:]}" for p in [*self.servers, *self.workers]
                 if p.process and p.fell_by_itself]
 
-    def rows(self, sql):
-        """What the database answers, as tuples; numbers are numbers. The servers may run or not."""
-        if self.database:
-            answer = self.database.client(sql)
+    def rows(self, sql, database=None):
+        """What the database, or another one, answers, as tuples; numbers are numbers. The servers may run or not."""
+        if database := database or self.database:
+            answer = database.client(sql)
         else:
             done = subprocess.run(["sqlite3", "-readonly", "-separator", "\t", self.servers[0].store, sql],
                                   capture_output=True, text=True, check=True)
@@ -219,10 +222,13 @@ class Cluster(World):
     def check(self, options=()):
         """ax-check over the store of the stopped servers and the journals of the workers: (exit status, what it found)."""
         store = self.database.url() if self.database else f"sqlite:{self.servers[0].store}"
-        journals = [w.journal for w in self.workers if w.journal.exists()]
+        journals = self.journals()
         done = subprocess.run([AX_CHECK, "--json", "--store", store, *options, *(["--journal", *journals] if journals else [])],
                               capture_output=True, text=True, timeout=600, env={"PATH": os.environ["PATH"], TAG: self.tag})
         return done.returncode, json.loads(done.stdout) if done.returncode != 2 else {"error": done.stderr}
+
+    def journals(self):
+        return [w.journal for w in self.workers if w.journal.exists()]
 
     def __exit__(self, *how):
         try:

@@ -37,6 +37,8 @@ OPTIONS = [
     "--bind-address=127.0.0.1",
     "--character-set-server=utf8mb4",
 ]
+# So that another one can follow it, from its beginning.
+REPLICATED = ["--log-bin=binlog", "--binlog-format=ROW", "--log-slave-updates"]
 # What MySQL has and MariaDB has not, unless it is asked for.
 NO_MORE = ["--skip-log-bin", "--mysqlx=OFF", "--secure-file-priv=NULL"]
 
@@ -65,15 +67,20 @@ def make_certificates(folder):
 
 
 class MariaDB(Started):
-    def __init__(self, options=(), buffer_pool="64M", log_size="64M", tls=False):
+    def __init__(self, options=(), buffer_pool="64M", log_size="64M", tls=False, data=None, env=None):
+        """`data`: where its files are to lie; `env`: of its process, beside what this one has."""
         self.options = [*OPTIONS, f"--innodb-buffer-pool-size={buffer_pool}", *self.log_options(log_size), *options]
-        self.tls = tls
+        self.tls, self.own_data, self.env = tls, data, env
         self.user = ["--user=root"] if os.geteuid() == 0 else []
         super().__init__("ax-mariadb-")
 
     @property
     def socket(self):
         return self.folder / "socket"
+
+    @property
+    def data(self):
+        return self.own_data or self.folder / "data"
 
     def log_options(self, size):
         return [*NO_MORE, f"--loose-innodb-redo-log-capacity={size}"] if MYSQLD else [f"--innodb-log-file-size={size}"]
@@ -85,7 +92,7 @@ class MariaDB(Started):
             make_certificates(self.folder)
         account = self.folder / "account.sql"
         account.write_text(ACCOUNT)
-        common = ["--no-defaults", *self.user, f"--datadir={self.folder}/data",
+        common = ["--no-defaults", *self.user, f"--datadir={self.data}",
                   f"--tmpdir={self.folder}"]  # a server that starts empties it of tables, others' as well
         if MYSQLD:
             command = [MYSQLD, *common, "--initialize-insecure", f"--init-file={account}", *self.log_options("64M")]
@@ -98,8 +105,11 @@ class MariaDB(Started):
     # --- its life
 
     def serve(self):
-        return [MYSQLD or "mariadbd", "--no-defaults", *self.user, f"--datadir={self.folder}/data", f"--socket={self.socket}",
+        return [MYSQLD or "mariadbd", "--no-defaults", *self.user, f"--datadir={self.data}", f"--socket={self.socket}",
                 f"--port={self.port}", f"--pid-file={self.folder}/pid", f"--tmpdir={self.folder}", *self.options]
+
+    def popen(self):
+        return {"env": {**os.environ, **self.env}} if self.env else {}
 
     def answers(self):
         try:
@@ -110,6 +120,27 @@ class MariaDB(Started):
     def restart(self):
         self.halt()
         self.start()
+
+    # --- replication (of MariaDB)
+
+    def follow(self, primary):
+        """What was committed there is committed here a little later, by itself; returns when nothing is left to do."""
+        self.client(f"CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = {primary.port}, MASTER_USER = '{USER}',"
+                    f" MASTER_PASSWORD = '{PASSWORD}', MASTER_USE_GTID = slave_pos; START SLAVE", "mysql")
+        self.catch_up(primary)
+
+    def catch_up(self, primary, seconds=60):
+        """All that is committed at the primary when this is called is committed here."""
+        ((position,),) = primary.client("SELECT @@gtid_binlog_pos")
+        ((late,),) = self.client(f"SELECT MASTER_GTID_WAIT('{position}', {seconds})")
+        assert late == "0", self.client("SHOW SLAVE STATUS")
+
+    def stop_following(self):
+        """For now; what has come over and is not applied is forgotten at the promotion."""
+        self.client("STOP SLAVE", "mysql")
+
+    def promote(self):
+        self.client("STOP SLAVE; RESET SLAVE ALL", "mysql")
 
     # --- talking to it
 

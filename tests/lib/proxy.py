@@ -39,6 +39,10 @@ class Proxy:
     def cut(self):
         self.do(lambda: (setattr(self, "refuses", True), self.reset_all()))
 
+    def aim(self, target):
+        """New connections go there: what answers under an address is another machine now."""
+        self.do(lambda: setattr(self, "target", ("127.0.0.1", target)))
+
     def reset(self):
         """All connections are reset, new ones are taken."""
         self.do(self.reset_all)

@@ -75,6 +75,10 @@ class Started:
             self.process.wait()
             self.process = None
 
+    def fell(self):
+        """Has it ended by itself?"""
+        return self.process is not None and self.process.poll() is not None
+
     def kill(self):
         self.halt(signal.SIGKILL)
 
