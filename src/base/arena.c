@@ -127,6 +127,11 @@ void *ax_malloc(size_t size)
 	return require(calloc(1, size == 0 ? 1 : size));
 }
 
+void *ax_calloc(size_t n, size_t size)
+{
+	return require(calloc(n == 0 ? 1 : n, size == 0 ? 1 : size));
+}
+
 void *ax_realloc(void *p, size_t size)
 {
 	return require(realloc(p, size == 0 ? 1 : size));

@@ -34,6 +34,7 @@ void ax_arena_done(struct ax_arena *arena);
 
 /* malloc family for memory that no arena owns; ends the process instead of returning NULL. */
 void *ax_malloc(size_t size); /* zeroed */
+void *ax_calloc(size_t n, size_t size);
 void *ax_realloc(void *p, size_t size);
 char *ax_strdup_heap(const char *s);
 

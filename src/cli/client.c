@@ -181,7 +181,8 @@ int ax_client_open(struct ax_client *client, struct ax_arena *arena, const struc
 		return code;
 	if (client->token != NULL && strpbrk(client->token, "\r\n") != NULL)
 		return ax_ctl_fail(AX_EXIT_USAGE, "--token", "a token is one line");
-	curl_global_init(CURL_GLOBAL_DEFAULT);
+	AX_ASSERT(curl_global_init_mem(CURL_GLOBAL_DEFAULT, ax_malloc, free, ax_realloc, ax_strdup_heap, ax_calloc) ==
+		CURLE_OK);
 	client->curl = curl_easy_init();
 	AX_ASSERT(client->curl != NULL);
 	if (client->n_servers > 1)

@@ -1,8 +1,11 @@
 /* axctl: everything that the API can do, for people and scripts (docs/axctl.md). */
 
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/arena.h"
 #include "base/utf8.h"
 #include "cli/ctl.h"
 #include "cli/print.h"
@@ -256,6 +259,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	umask(077);
+	json_set_alloc_funcs(ax_malloc, free); /* what gets no memory is not to be called malformed */
 	int code = run(argc, argv);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		return ax_ctl_fail(AX_EXIT_NO, "", "cannot write the output");

@@ -49,6 +49,14 @@ static int serve(const struct ax_config *config)
 	return status == AX_OK ? 0 : 1;
 }
 
+/* Some libraries call abort() without a word, or call what they could not do by another name, when they get no memory.
+ */
+static void lend_memory(void)
+{
+	uv_replace_allocator(ax_malloc, ax_realloc, ax_calloc, free);
+	json_set_alloc_funcs(ax_malloc, free);
+}
+
 int main(int argc, char **argv)
 {
 	struct ax_config config;
@@ -57,6 +65,7 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "--list-crash-points") == 0)
 		return ax_crash_points_print();
 #endif
+	lend_memory();
 	if (sodium_init() < 0) {
 		fputs("ax-server: the system gives no random numbers\n", stderr);
 		return 1;

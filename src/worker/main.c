@@ -1,4 +1,6 @@
+#include <curl/curl.h>
 #include <errno.h>
+#include <jansson.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -11,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "axworker.h"
 #include "base/arena.h"
@@ -166,6 +169,16 @@ static void start(struct program *p)
 	pthread_detach(watcher);
 }
 
+/* What gets no memory is not to be called malformed, or a URL that cannot be called. In a program of somebody else's
+ * libaxworker leaves these libraries alone. */
+static void lend_memory(void)
+{
+	uv_replace_allocator(ax_malloc, ax_realloc, ax_calloc, free);
+	json_set_alloc_funcs(ax_malloc, free);
+	AX_ASSERT(curl_global_init_mem(CURL_GLOBAL_DEFAULT, ax_malloc, free, ax_realloc, ax_strdup_heap, ax_calloc) ==
+		CURLE_OK);
+}
+
 int main(int argc, char **argv)
 {
 	static struct program p = { .lock = PTHREAD_MUTEX_INITIALIZER, .parent_fd = -1 };
@@ -173,6 +186,7 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "--list-crash-points") == 0)
 		return crash_points_print();
 #endif
+	lend_memory();
 	options_read(argc, argv, &p.options);
 	umask(077);
 	if (p.options.dev)

@@ -32,7 +32,7 @@ NEVER = ELSEWHERE - OF_SEVERAL
 ONCE = FRESH | {"sql.lease_insert"}  # once in a database's life: a test of their own
 
 # What `make test` has time for: all that is no statement and no call, and the statements of a run's life.
-SHORT = re.compile(r"sql\.(server_\w+|lease_\w+|notice_insert|run_insert|task_fired|attempt_\w+|output_insert)$|(?!sql\.|/)")
+SHORT = re.compile(r"sql\.(server_\w+|lease_\w+|notice_insert|task_advance|run_(insert|given|begun|ended)|attempt_put|output_insert)$|(?!sql\.|/)")
 
 
 @pytest.fixture(scope="module")

@@ -248,11 +248,36 @@ static enum ax_status open_writer(struct ax_sqlite *db, struct ax_err *err)
 	return status;
 }
 
-/* SQLite's count of the memory it has costs a lock at every allocation. Too late (and without harm) when some other
- * part of the process has used SQLite already. */
+static sqlite3_mem_methods memory;
+
+static void *must(void *p)
+{
+	if (p == NULL)
+		ax_die(__FILE__, __LINE__, "out of memory");
+	return p;
+}
+
+static void *must_allocate(int size)
+{
+	return must(memory.xMalloc(size));
+}
+
+static void *must_reallocate(void *p, int size)
+{
+	return must(memory.xRealloc(p, size));
+}
+
+/* SQLite's count of the memory it has costs a lock at every allocation. Having none ends the process there and then: a
+ * check of the file would call it damaged. Too late (and without harm) when some other part of the process has used
+ * SQLite already. */
 static void tune_library(void)
 {
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory);
+	sqlite3_mem_methods ours = memory;
+	ours.xMalloc = must_allocate;
+	ours.xRealloc = must_reallocate;
+	sqlite3_config(SQLITE_CONFIG_MALLOC, &ours);
 }
 
 enum ax_status ax_sqlite_open(const struct ax_sqlite_config *config, struct ax_sqlite **ret, struct ax_err *err)
