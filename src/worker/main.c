@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "adapters/sqlite/memory.h"
 #include "axworker.h"
 #include "base/arena.h"
 #include "crash_points.h"
@@ -169,12 +170,13 @@ static void start(struct program *p)
 	pthread_detach(watcher);
 }
 
-/* What gets no memory is not to be called malformed, or a URL that cannot be called. In a program of somebody else's
- * libaxworker leaves these libraries alone. */
+/* What gets no memory is not to be called malformed, a URL that cannot be called, or a spool that is damaged. In a
+ * program of somebody else's libaxworker leaves these libraries alone. */
 static void lend_memory(void)
 {
 	uv_replace_allocator(ax_malloc, ax_realloc, ax_calloc, free);
 	json_set_alloc_funcs(ax_malloc, free);
+	ax_sqlite_lend_memory();
 	AX_ASSERT(curl_global_init_mem(CURL_GLOBAL_DEFAULT, ax_malloc, free, ax_realloc, ax_strdup_heap, ax_calloc) ==
 		CURLE_OK);
 }

@@ -52,10 +52,13 @@ def failing(program, n):
 
 
 def judge_end(code, text):
-    """0, or an end by name: with a status or abort(), and a sentence. A signal of the kernel's is neither."""
+    """0, or an end by name: with a status or abort(), and a sentence. A signal of the kernel's is neither, but where the C
+    library looks up names for the first time: there it does not look at what it got."""
+    if "(__nss_database_get+" in text:
+        return
     own = [line for line in text.splitlines() if not re.match(r"allocation \d+ fails$|\S+\[0x[0-9a-f]+\]$", line)]
     if code != 0:
-        named = any(re.search(r"fatal: |out of memory|cannot allocate memory", line.lower()) for line in own)
+        named = any(re.search(r"fatal: |out of memory|cannot allocate memory|no threads can be had", line.lower()) for line in own)
         assert named and (code > 0 or code == -signal.SIGABRT), f"it ended with {code}:\n{text[-6000:]}"
 
 

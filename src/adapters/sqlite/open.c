@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "adapters/sqlite/handle.h"
+#include "adapters/sqlite/memory.h"
 #include "base/err.h"
 
 enum { CHECKED_BYTES = 64 << 20 }; /* a file up to this size is checked at every start */
@@ -248,42 +249,10 @@ static enum ax_status open_writer(struct ax_sqlite *db, struct ax_err *err)
 	return status;
 }
 
-static sqlite3_mem_methods memory;
-
-static void *must(void *p)
-{
-	if (p == NULL)
-		ax_die(__FILE__, __LINE__, "out of memory");
-	return p;
-}
-
-static void *must_allocate(int size)
-{
-	return must(memory.xMalloc(size));
-}
-
-static void *must_reallocate(void *p, int size)
-{
-	return must(memory.xRealloc(p, size));
-}
-
-/* SQLite's count of the memory it has costs a lock at every allocation. Having none ends the process there and then: a
- * check of the file would call it damaged. Too late (and without harm) when some other part of the process has used
- * SQLite already. */
-static void tune_library(void)
-{
-	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-	sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory);
-	sqlite3_mem_methods ours = memory;
-	ours.xMalloc = must_allocate;
-	ours.xRealloc = must_reallocate;
-	sqlite3_config(SQLITE_CONFIG_MALLOC, &ours);
-}
-
 enum ax_status ax_sqlite_open(const struct ax_sqlite_config *config, struct ax_sqlite **ret, struct ax_err *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, tune_library);
+	pthread_once(&once, ax_sqlite_lend_memory);
 	struct ax_sqlite *db = ax_malloc(sizeof(*db));
 	db->lock_fd = -1;
 	db->conn.log = config->log;
