@@ -17,7 +17,7 @@ from ax_world import AX_CHECK, Server, now_ms, wait_for
 from mariadb import MariaDB
 from redis import Redis
 from sinks import HttpSink
-from test_crash_points import (ELSEWHERE, FRESH, PATIENCE_S, SERVER_POINTS, WORKER_POINTS, Load, cancel_endless, cancel_paced,
+from test_crash_points import (ELSEWHERE, FRESH, PATIENCE_S, SERVER_POINTS, WORKER_POINTS, Load, cancel_all, cancel_endless,
                                needs_points)
 from test_kills import check_journal_of_scripts, check_stub
 
@@ -155,12 +155,17 @@ def die_at_each(two, victim, points):
     return left
 
 
+def cancel_reruns(server):
+    """What is retried all at once comes one after the other: more than anybody waits for."""
+    return cancel_all(server, [run for run in server.items("/runs", live="true") if run["rerun_of"]])
+
+
 def settle(two):
     load, server = two.load, two.load.server
     wait_for(lambda: load.click() and not load.pending, 30)  # what had no answer
     load.click_worker_enable()
     wait_for(lambda: cancel_endless(server, load), 90)
-    wait_for(lambda: cancel_paced(server, load), 90)
+    wait_for(lambda: cancel_reruns(server), 90)
     server.quiesce(150)
     told = server.audit()
     assert (told["unexplained"], told["duplicates"]) == (0, 0), told
