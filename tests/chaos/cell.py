@@ -11,6 +11,7 @@ from typing import Callable
 from ax_world import FAKETIME, wait_for
 from caller import NOT_NOW, Caller
 from load import Load, work
+from memory import Memory
 from measure import count_lost, measure_calm, measure_round, read_fires, read_lost, worst
 
 CALM_S = 5
@@ -65,7 +66,7 @@ def wait_until_work_goes_on(rig):
     wait_for(lambda: count_successes(rig) > before, GOES_ON_S, "the work goes on after the fault")
 
 
-def hurt_for(rig, cell, chance, seconds):
+def hurt_for(rig, cell, chance, seconds, memory):
     """Faults until the time is over, one at least: [{"begin", "heal", "what"}]."""
     rounds, until = [], time.monotonic() + seconds
     while not rounds or time.monotonic() < until:
@@ -76,6 +77,7 @@ def hurt_for(rig, cell, chance, seconds):
             pass_time(rig, stays_s)
         rounds.append({"begin": begin, "heal": rig.now_ms(), "what": "; ".join(rig.said), "own": rig.figures})
         wait_until_work_goes_on(rig)
+        memory.look(rig)
     return rounds
 
 
@@ -118,10 +120,12 @@ def run_under(rig, cell, chance, seconds, rate, settle):
     calm_from = rig.now_ms()
     pass_time(rig, CALM_S)
     calm_until = rig.now_ms()
-    rounds = hurt_for(rig, cell, chance, seconds)
+    memory = Memory()
+    rounds = hurt_for(rig, cell, chance, seconds, memory)
     caller.stop()
     last_fire = rig.now_ms()
     drain_s = drain(rig, load)
+    memory.look(rig)
     if settle:
         wait_for(lambda: all(s.up_s() >= SETTLED_S for s in rig.servers), SETTLED_S + 5)
     end = rig.now_ms()
@@ -140,7 +144,7 @@ def run_under(rig, cell, chance, seconds, rate, settle):
         "not_judged": not_judged(found), "runs": rig.rows("SELECT COUNT(*) FROM ax_task_log")[0][0], "lost": len(lost),
         "fires": found.get("expected"), "missed": found.get("missed"), "coalesced": found.get("coalesced"),
         "calls": {"answered": len(caller.answers), "refused": dict(caller.refusals)},
-        "checked": code,
+        "checked": code, "memory": memory.told(),
     }
 
 

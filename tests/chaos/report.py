@@ -2,6 +2,7 @@
 
 from itertools import groupby
 
+import memory
 from ax_world import ROOT
 from measure import FIGURES, worst
 
@@ -18,7 +19,7 @@ def summary(result):
     if "rounds" not in result:
         return "broke off"
     figures = "  ".join(f"{name} {number(value)}{aim(result, name)}" for name, value in result["figures"].items())
-    return f"{len(result['rounds'])} faults, {result['runs']} runs  {figures}"
+    return f"{len(result['rounds'])} faults, {result['runs']} runs  {figures}{memory.summary(result)}"
 
 
 def aim(result, name):
@@ -77,6 +78,7 @@ def write(told, all_cells):
         f" {where['load_average']:.1f}; seed {told['seed']}, {told['rate']} fires/s, faults for {told['seconds']} s in each cell</sub>", "",
         *table_head("| cell | faults | runs | found wrong |", "|---|---:|---:|---|"), *map(row, cells), "",
         *missed(cells),
+        *memory.section(cells),
         *[line for r in cells if r["name"] == "anything" and "rounds" in r for line in everything(r, all_cells)],
         "## What each cell does", "", "| cell | what is done | what must hold |", "|---|---|---|",
         *[f"| `{r['name']}` | {r['does']} | {r['holds']} |" for r in cells], "",
