@@ -38,19 +38,23 @@ static enum ax_status judge_sql(const struct ax_check_store *store, const struct
 
 /* ---- I9: overlap ---- */
 
-/* Attempts of scheduled fires, by task and start: what began and when it was over (0: it still runs). An attempt that
- * was lost or not accepted does not tell when its work ended, so it is left out. For a parent stands what its shards
- * did: its own times are those of transactions, which take them before they wait for others. */
+/* Attempts of scheduled fires, by task and start: what began, when it was over (0: it still runs), and how many may be
+ * at once. An attempt that was lost or not accepted does not tell when its work ended, so it is left out. For a parent
+ * stands what its shards did: its own times are those of transactions, which take them before they wait for others. The
+ * rule is the widest from the run's version on until it began: an edit lets go of what waits. */
 static const char attempts_sql[] =
 	"SELECT r.task_id, x.gid, x.start_time, x.end_time,"
-	" CASE v.overlap WHEN 3 THEN v.overlap_max ELSE 1 END FROM ("
+	" (SELECT max(CASE v.overlap WHEN 3 THEN v.overlap_max ELSE 1 END) FROM ax_task_version v"
+	"  WHERE v.task_id = r.task_id AND v.version >= r.version AND (v.version = r.version OR v.time <= "
+	"x.start_time))"
+	" FROM ("
 	" SELECT gid, start_time, end_time FROM ax_task_log WHERE start_time > 0 AND (status = 3 OR status >= 10)"
 	" AND spread = 0"
 	" UNION SELECT parent, min(start_time), CASE min(end_time) WHEN 0 THEN 0 ELSE max(end_time) END"
 	" FROM ax_task_log WHERE parent <> 0 AND start_time > 0 AND (status = 3 OR status >= 10) GROUP BY parent"
 	" UNION SELECT gid, start_time, end_time FROM ax_attempt WHERE start_time > 0 AND outcome NOT IN (6, 7)) x"
 	" JOIN ax_task_log r ON r.gid = x.gid"
-	" JOIN ax_task_version v ON v.task_id = r.task_id AND v.version = r.version"
+	" JOIN ax_task_version own ON own.task_id = r.task_id AND own.version = r.version"
 	" WHERE r.kind = 1 AND r.made_up = 0 AND r.rerun_of = 0 AND r.shard = 0"
 	" ORDER BY r.task_id, x.start_time, x.gid";
 

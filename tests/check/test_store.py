@@ -208,6 +208,19 @@ def test_parents_overlap_when_their_shards_do(path, second_begins, overlaps):
     assert ("I9.overlap" in broken(said)) == overlaps
 
 
+@pytest.mark.parametrize("widened, overlaps", [(500, True), (20, False)])
+def test_an_edit_lets_go_of_what_waits(path, widened, overlaps):
+    """The second run was made when only one was allowed at once; five were when it began, or not yet."""
+    store = make(path)
+    store.task(7, version=2, next_trigger_time=END + MINUTE)
+    store.insert("ax_task_version", task_id=7, version=2, time=START + widened, author="a", overlap=3, overlap_max=5)
+    store.run(7, START, end_time=START + 1000)
+    store.run(7, START + 10, start_time=START + 30)
+    store.done()
+    _, said = check("--store", f"sqlite:{path}")
+    assert ("I9.overlap" in broken(said)) == overlaps
+
+
 # R26
 def test_twins(path):
     """A store whose unique key is gone."""
