@@ -265,8 +265,9 @@ enum ax_status ax_change_parent(struct ax_ctx *ctx, struct ax_tx *tx, int64_t gi
 	if (status != AX_OK)
 		return status;
 	const struct ax_change change = { .event = end.event, .reason = end.reason };
-	/* whom this waited for may have ended another shard meanwhile: the parent ends no earlier than that one */
-	int64_t ended = AX_MAX(now, ax_now_ms(ctx->clock));
+	/* Whom this waited for may have ended another shard meanwhile: the parent ends no earlier than that one. What
+	 * was cancelled ends with its shards, in the transaction that may begin another run in its place. */
+	int64_t ended = parent.cancel == AX_CANCEL_NONE ? AX_MAX(now, ax_now_ms(ctx->clock)) : now;
 	return end.over ? ax_change_run(ctx, tx, &parent, &change, ended, err) : AX_OK;
 }
 
