@@ -309,13 +309,13 @@ static int recorded_of(const struct attempt *attempt, const struct row *row)
 /* What a server confirmed is in the store, as it was told: applied, or beside the attempt when it came late. */
 static void judge_told(const struct judging *j, const struct attempt *attempt, const struct row *row)
 {
-	int recorded = recorded_of(attempt, row);
-	if (row->fence < attempt->fence || !row->worker ||
-		strcmp(row->worker, j->journal->whos[attempt->who].worker) != 0)
-		return;
-	if (attempt->told && (attempt->late ? row->late_outcome == UNSAID : recorded == UNSAID))
-		accuse(j, I5_TOLD, attempt,
-			attempt->late ? "its late result is not kept" : "its result was confirmed and is not there");
+	bool deleted = row->fence == 0 && attempt->gid < j->kept_from_gid;
+	bool its_own = row->worker && strcmp(row->worker, j->journal->whos[attempt->who].worker) == 0;
+	int recorded = its_own && row->fence >= attempt->fence ? recorded_of(attempt, row) : UNSAID;
+	if (attempt->told && !attempt->late && recorded == UNSAID && !deleted)
+		accuse(j, I5_TOLD, attempt, "its result was confirmed and is not there");
+	else if (attempt->told && attempt->late && its_own && row->late_outcome == UNSAID)
+		accuse(j, I5_TOLD, attempt, "its late result is not kept");
 	else if (recorded != UNSAID && attempt->outcome != UNSAID &&
 		(recorded == SUCCESS) != (attempt->outcome == SUCCESS))
 		accuse(j, I5_TOLD, attempt,
@@ -448,7 +448,7 @@ static enum ax_status open_store(struct judging *j, const struct ax_check_store 
 	sqlite3_stmt *kept;
 	enum ax_status status = ax_check_prepare(store, kept_sql, &kept, err);
 	if (status == AX_OK && ax_check_step(kept, &status, err)) {
-		int64_t thinned = (store->time_ms - KEPT_MS - GID_EPOCH_MS) << GID_TIME_SHIFT;
+		int64_t thinned = (store->time_ms - KEPT_MS - GID_EPOCH_MS) * (INT64_C(1) << GID_TIME_SHIFT);
 		j->kept_from_gid = sqlite3_column_int64(kept, 0);
 		if (sqlite3_column_int(kept, 1) != 0)
 			j->kept_from_gid = AX_MAX(j->kept_from_gid, thinned);
