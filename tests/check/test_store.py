@@ -87,6 +87,8 @@ FAULTS = [
     ("I8.told", "DELETE FROM ax_alert_outbox WHERE alert_id = 2"),
     ("I8.told", "DELETE FROM ax_alert_outbox WHERE alert_id = 2; UPDATE ax_channel SET rules = 'late failed', group_keys = 'a default';"
                 "UPDATE ax_group SET contacts = 'a@b.c, ops'"),
+    ("I8.told", "CREATE TABLE copy AS SELECT * FROM ax_channel; UPDATE copy SET id = 2, name = 'night';"
+                "INSERT INTO ax_channel SELECT * FROM copy; DROP TABLE copy"),
     ("I8.sent", "UPDATE ax_alert_outbox SET sent_time = 0"),
     ("I8.sent", "UPDATE ax_alert_outbox SET attempts = 0 WHERE state = 1"),
     ("I8.sent", "UPDATE ax_alert_outbox SET state = 2 WHERE alert_id = 2"),
