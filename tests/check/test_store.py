@@ -198,12 +198,12 @@ def test_parents_overlap_when_their_shards_do(path, second_begins, overlaps):
     """A parent's own times are those of transactions of several servers, which waited for each other: in the order of these they may
     seem to overlap, also one that was replaced before any of its shards began."""
     store = make(path)
-    store.task(7, next_trigger_time=END + MINUTE)
+    store.task(70, next_trigger_time=END + MINUTE)
     parts = dict(spread=1, shard_total=1, cancel=3)
     for at, begins, ends in ((0, 0, 1000), (30, None, 20), (40, second_begins, 2000)):
-        parent = store.run(7, START + at, status=13, **parts, start_time=START + at, end_time=START + max(at, ends), fence=0, worker="",
+        parent = store.run(70, START + at, status=13, **parts, start_time=START + at, end_time=START + max(at, ends), fence=0, worker="",
                            dispatch_time=0)
-        store.run(7, START + at, status=13, **parts, parent=parent, shard=1, start_time=0 if begins is None else START + begins,
+        store.run(70, START + at, status=13, **parts, parent=parent, shard=1, start_time=0 if begins is None else START + begins,
                   end_time=START + ends)
     store.done()
     _, said = check("--store", f"sqlite:{path}")
@@ -214,10 +214,10 @@ def test_parents_overlap_when_their_shards_do(path, second_begins, overlaps):
 def test_an_edit_lets_go_of_what_waits(path, widened, overlaps):
     """The second run was made when only one was allowed at once; five were when it began, or not yet."""
     store = make(path)
-    store.task(7, version=2, next_trigger_time=END + MINUTE)
-    store.insert("ax_task_version", task_id=7, version=2, time=START + widened, author="a", overlap=3, overlap_max=5)
-    store.run(7, START, end_time=START + 1000)
-    store.run(7, START + 10, start_time=START + 30)
+    store.task(70, version=2, next_trigger_time=END + MINUTE)
+    store.insert("ax_task_version", task_id=70, version=2, time=START + widened, author="a", overlap=3, overlap_max=5)
+    store.run(70, START, end_time=START + 1000)
+    store.run(70, START + 10, start_time=START + 30)
     store.done()
     _, said = check("--store", f"sqlite:{path}")
     assert ("I9.overlap" in broken(said)) == overlaps
