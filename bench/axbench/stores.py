@@ -23,15 +23,15 @@ PREPARED = ["SET unique_checks = 0", *(["SET cte_max_recursion_depth = 429496729
 
 
 class Database(MariaDB):
-    """`data`: begins with a copy of that folder."""
+    """`copy_of`: begins with a copy of that folder."""
 
-    def __init__(self, data=None):
-        self.data = data
+    def __init__(self, copy_of=None):
+        self.copy_of = copy_of
         super().__init__(buffer_pool=POOL, log_size=LOG)
 
     def install(self):
-        if self.data:
-            shutil.copytree(self.data, self.folder / "data")
+        if self.copy_of:
+            shutil.copytree(self.copy_of, self.data)
         else:
             super().install()
 

@@ -48,8 +48,6 @@ def test_help_and_version():
     assert run("--version").stdout.startswith("ax-server ")
 
 
-# B019
-@pytest.mark.embedded
 def test_a_state_that_is_a_file_is_refused_as_it_was(tmp_path):
     state = tmp_path / "state"
     state.write_text("mine")
@@ -69,6 +67,8 @@ def test_a_folder_that_is_for_everybody_stays_so(tmp_path):
     assert shared.stat().st_mode & 0o7777 == 0o1777
 
 
+# B019
+@pytest.mark.embedded
 def test_second_server_on_the_same_state(start_server):
     first = start_server()
     second = run("--listen", "127.0.0.1:0", "--state", str(first.state))

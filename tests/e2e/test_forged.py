@@ -8,7 +8,7 @@ import pytest
 
 from ax_world import AX_CHECK, World, wait_for
 
-SECONDS = 20  # edges and journals are judged from some seconds after they began until some seconds before they end
+SECONDS = 24  # edges and journals are judged from some seconds after they began until some seconds before they end
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ class Copy:
         self.db = sqlite3.connect(self.path, isolation_level=None)
         self.db.execute("DROP TRIGGER ax_task_log_terminal")
         self.gid, = self.db.execute("SELECT gid FROM ax_task_log r WHERE task_id = (SELECT id FROM ax_task WHERE task_name = 'fires')"
-                                    " AND status = 10 ORDER BY gid LIMIT 1 OFFSET ?", [SECONDS - 6]).fetchone()
+                                    " AND status = 10 ORDER BY gid LIMIT 1 OFFSET ?", [SECONDS // 2]).fetchone()
 
     def broken(self):
         """The rules that were broken; the trigger is not there, so that rows can be changed."""
