@@ -685,6 +685,14 @@ CREATE TABLE IF NOT EXISTS ax_lease (
   PRIMARY KEY (name)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- Which store this is: servers of others do not take what its workers report, nor what its queue holds.
+CREATE TABLE IF NOT EXISTS ax_store (
+  one TINYINT NOT NULL CHECK (one = 1),
+  id BIGINT NOT NULL,
+  PRIMARY KEY (one)
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+INSERT IGNORE INTO ax_store (one, id) VALUES (1, CONV(LEFT(SHA2(CONCAT(UUID(), RAND()), 256), 15), 16, 10));
+
 CREATE TABLE IF NOT EXISTS ax_notice (
   server BIGINT NOT NULL,
   seq BIGINT NOT NULL,

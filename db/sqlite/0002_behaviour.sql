@@ -400,6 +400,14 @@ CREATE TABLE ax_lease (
   until_time INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Which store this is: servers of others do not take what its workers report, nor what its queue holds.
+
+CREATE TABLE ax_store (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  id INTEGER NOT NULL
+) STRICT;
+INSERT INTO ax_store (one, id) VALUES (1, random() & 0x7fffffffffffffff);
+
 -- What servers over one store tell each other; kept for a minute or two.
 
 CREATE TABLE ax_notice (

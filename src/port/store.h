@@ -195,8 +195,8 @@ struct ax_tx_ops {
 	/* Enabled tasks with 0 < next_trigger_time ≤ until, by (next_trigger_time, id), after the one given. */
 	enum ax_status (*tasks_ahead)(struct ax_tx *tx, int64_t after_time, int64_t after_id, int64_t until, int limit,
 		struct ax_dues *ret, struct ax_err *err);
-	/* When the store was made: tells it from others. */
-	enum ax_status (*store_born)(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err);
+	/* Drawn when the store was made: tells it from others, but from no copy of it. */
+	enum ax_status (*store_id)(struct ax_tx *tx, int64_t *ret_id, struct ax_err *err);
 	/* Enabled scheduled tasks, not exhausted, that have neither a next time nor a run of runs_live, by id: an
 	 * @after task whose run ended without setting its next time, which must never last. Free and locked. */
 	enum ax_status (*tasks_stuck)(struct ax_tx *tx, int limit, struct ax_tasks *ret, struct ax_err *err);

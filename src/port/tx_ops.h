@@ -13,7 +13,7 @@
 /* clang-format off */
 #define AX_TX_OPS(OP) \
 	OP(task_insert) OP(task_get) OP(task_update) OP(task_advance) OP(task_last_run) OP(tasks_absent) OP(task_delete) \
-	OP(tasks_page) OP(tasks_due) OP(tasks_by_id) OP(tasks_ahead) OP(store_born) OP(tasks_stuck) OP(tasks_ending) OP(tasks_listening) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
+	OP(tasks_page) OP(tasks_due) OP(tasks_by_id) OP(tasks_ahead) OP(store_id) OP(tasks_stuck) OP(tasks_ending) OP(tasks_listening) OP(task_next_due) OP(task_counts) OP(task_version_insert) \
 	OP(task_version_get) OP(task_versions) OP(canary_put) OP(canary_get) OP(epoch_append) OP(epochs) OP(run_insert) OP(run_get) \
 	OP(run_find) OP(runs_expect) OP(run_update) OP(run_set_due) OP(run_renew) OP(runs_live) OP(runs_live_count) OP(runs_pending) OP(runs_held) OP(run_next_queue) OP(runs_claimable) OP(runs_overdue) OP(runs_by_gid) OP(runs_ahead) OP(runs_watched) \
 	OP(runs_looked) OP(shards) OP(shard_counts) OP(runs_undispatched) OP(runs_undecided) \
@@ -54,7 +54,7 @@
 #define AX_ARGS_task_delete(IN, OUT) IN(I64, id)
 #define AX_ARGS_tasks_page(IN, OUT) IN(TASK_FILTER, f) OUT(TASKS, tasks)
 #define AX_ARGS_tasks_due(IN, OUT) IN(I64, until) IN(INT, limit) OUT(TASKS, tasks)
-#define AX_ARGS_store_born(IN, OUT) OUT(I64, time)
+#define AX_ARGS_store_id(IN, OUT) OUT(I64, id)
 #define AX_ARGS_tasks_by_id(IN, OUT) IN(IDS, ids) OUT(TASKS, tasks)
 #define AX_ARGS_tasks_ahead(IN, OUT) IN(I64, after_time) IN(I64, after_id) IN(I64, until) IN(INT, limit) OUT(DUES, dues)
 #define AX_ARGS_tasks_stuck(IN, OUT) IN(INT, limit) OUT(TASKS, tasks)

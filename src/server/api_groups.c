@@ -283,6 +283,7 @@ enum ax_status ax_get_servers(struct ax_call *c, struct ax_err *err)
 			ax_json_null(&c->json, "tick_age_ms");
 		render_chores(c, row, &leases);
 		ax_json_str(&c->json, "store", self->threads.backend->ops->name);
+		ax_json_str(&c->json, "store_id", self->store_id);
 		ax_json_str(&c->json, "tzdata", here ? ax_zones_version(self->zones) : NULL);
 		ax_json_obj_end(&c->json);
 	}

@@ -206,39 +206,26 @@ void ax_due_queue_say_changed(struct ax_server *server)
 
 /* --- life --------------------------------------------------------------------------------------------------------- */
 
-static enum ax_status read_birth(struct ax_tx *tx, void *arg, struct ax_err *err)
-{
-	return tx->ops->store_born(tx, arg, err);
-}
-
 enum ax_status ax_due_queue_start(struct ax_server *server, struct ax_err *err)
 {
 	static const struct ax_feed_host_ops ops = { fire, read_page, event };
 	struct ax_due_queue *q = &server->due_queue;
 	const struct ax_config *config = &server->config;
-	struct ax_arena scratch = { 0 };
-	int64_t born = 0;
-	char identity[24];
 	q->server = server;
 	if (!config->redis)
 		return AX_OK;
 	if (!server->threads.backend->ops->shared)
 		ax_log_text(&server->log, AX_LOG_INFO, "queue_of_one", "message",
 			"a server over a file is the only one: a queue spares its database nothing");
-	enum ax_status status = ax_store_run(ax_threads_store(server), &scratch, read_birth, &born, err);
-	ax_arena_done(&scratch);
-	if (status != AX_OK)
-		return status;
-	snprintf(identity, sizeof identity, "%" PRId64, born);
 	ax_queue_relay_init(&q->relay, &server->loop, (struct ax_queue_ears){ heard, q }, look_again, q);
 	struct ax_redis_queue_config redis = {
 		.url = config->redis_url,
 		.ca_file = config->queue_ca,
-		.identity = identity,
+		.identity = server->store_id,
 		.ears = { ax_queue_relay_hear, &q->relay },
 		.log = &server->log.port,
 	};
-	status = ax_redis_queue_new(&redis, &q->redis, err);
+	enum ax_status status = ax_redis_queue_new(&redis, &q->redis, err);
 	if (status != AX_OK) {
 		ax_queue_relay_done(&q->relay);
 		return status;

@@ -107,13 +107,15 @@ static void count(struct ax_call *c, int http_status)
 	c->server->metrics.answers[AX_MIN(http_status / 100, 5)]++;
 }
 
-/* Two answers mean more to a worker than their status says (docs/protocol.md). */
+/* Some answers mean more to a worker than their status says (docs/protocol.md). */
 static const char *code_of(const struct ax_call *c, enum ax_status status, const char *field)
 {
 	if (c->route->may == AX_MAY_WORK && status == AX_NOT_FOUND && strcmp(field, "worker") == 0)
 		return "unknown_worker";
 	if (c->route->may == AX_MAY_WORK && status == AX_CONFLICT && strcmp(field, "incarnation") == 0)
 		return "superseded";
+	if (c->route->may == AX_MAY_WORK && status == AX_CONFLICT && strcmp(field, "store_id") == 0)
+		return "other_store";
 	return ax_status_code(status);
 }
 
@@ -401,6 +403,13 @@ static void serve_in_loop(struct ax_call *c)
 	ax_front_answer(c);
 }
 
+/* Its runs have the gids of others here. Before the credential is looked up: it is another store's as well. */
+static bool is_for_another_store(const struct ax_call *c)
+{
+	const char *meant = ax_http_header(c->req, "ax-store-id");
+	return meant != NULL && strcmp(meant, c->server->store_id) != 0;
+}
+
 static void start_call(struct ax_call *c)
 {
 	const char *refusal = cross_origin(c);
@@ -413,6 +422,10 @@ static void start_call(struct ax_call *c)
 			atomic_load(&c->server->setup_needed)
 				? "there is no administrator yet: open the setup link that the server printed"
 				: "this call needs a credential: sign in, or send Authorization: Bearer <token>");
+		return;
+	}
+	if (c->route->may == AX_MAY_WORK && is_for_another_store(c)) {
+		ax_front_fail(c, AX_CONFLICT, "store_id", "this call is for a server of another store than this one's");
 		return;
 	}
 	enum ax_status status = read_question(c);

@@ -31,6 +31,8 @@
 #include "server/seal.h"
 #include "server/threads.h"
 
+enum { AX_STORE_ID_SIZE = 17 }; /* hex digits */
+
 enum ax_server_phase { AX_SERVER_STARTING, AX_SERVER_SERVING, AX_SERVER_STOPPING };
 
 struct ax_server {
@@ -61,8 +63,9 @@ struct ax_server {
 	struct ax_http_route *routes; /* for the router */
 	struct ax_http_router *router;
 	int port;
-	char host[80];   /* "127.0.0.1:8750", as people type it */
-	char origin[96]; /* "http://127.0.0.1:8750" */
+	char host[80];                   /* "127.0.0.1:8750", as people type it */
+	char origin[96];                 /* "http://127.0.0.1:8750" */
+	char store_id[AX_STORE_ID_SIZE]; /* never changes after the start; any thread */
 	int64_t start_time;
 	atomic_bool setup_needed; /* no administrator yet */
 

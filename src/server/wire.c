@@ -1,6 +1,8 @@
 /* How one ax-server is put together, started and taken down. */
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -95,6 +97,28 @@ static void watch_signal(struct ax_server *server, uv_signal_t *handle, int numb
 	uv_unref((uv_handle_t *)handle);
 }
 
+/* --- the store -----------------------------------------------------------------------------------------------------
+ */
+
+static enum ax_status read_store_id(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	return tx->ops->store_id(tx, arg, err);
+}
+
+/* It tells this store from others; without one, workers and a queue could not see that they deal with another. */
+static enum ax_status learn_store_id(struct ax_server *server, struct ax_err *err)
+{
+	struct ax_arena scratch = { 0 };
+	int64_t id = 0;
+	enum ax_status status = ax_store_run(ax_threads_store(server), &scratch, read_store_id, &id, err);
+	ax_arena_done(&scratch);
+	if (status == AX_OK && id <= 0)
+		return ax_fail(err, AX_BROKEN, "store",
+			"the table ax_store must have one row with an id above 0; restore the database whole");
+	snprintf(server->store_id, sizeof server->store_id, "%016" PRIx64, (uint64_t)id);
+	return status;
+}
+
 /* --- start -------------------------------------------------------------------------------------------------------- */
 
 static void init_parts(struct ax_server *server)
@@ -130,6 +154,8 @@ enum ax_status ax_server_start(struct ax_server *server, const struct ax_config 
 	if (status == AX_OK)
 		status = ax_threads_open(server, err);
 	if (status == AX_OK)
+		status = learn_store_id(server, err);
+	if (status == AX_OK)
 		status = listen_http(server, err);
 	if (status == AX_OK)
 		status = ax_threads_recover(server, err);
@@ -147,8 +173,8 @@ enum ax_status ax_server_start(struct ax_server *server, const struct ax_config 
 	if (status != AX_OK)
 		return status;
 	server->phase = AX_SERVER_SERVING;
-	ax_log_event(&server->log, AX_LOG_INFO, "started", "\"address\":\"%s\",\"tzdata\":\"%s\"", server->origin,
-		ax_zones_version(server->zones));
+	ax_log_event(&server->log, AX_LOG_INFO, "started", "\"address\":\"%s\",\"store_id\":\"%s\",\"tzdata\":\"%s\"",
+		server->origin, server->store_id, ax_zones_version(server->zones));
 	return AX_OK;
 }
 

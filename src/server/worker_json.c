@@ -341,6 +341,7 @@ void ax_worker_write_registered(struct ax_call *c, const struct ax_registration 
 	ax_json_int(json, "start_within_ms", AX_START_WITHIN_MS);
 	ax_json_int(json, "unreachable_ms", AX_UNREACHABLE_MS);
 	ax_json_str(json, "server", c->server->threads.server_name);
+	ax_json_str(json, "store_id", c->server->store_id);
 	ax_json_arr(json, "groups");
 	for (int i = 0; i < reg->n_groups; i++) {
 		ax_json_obj(json, NULL);

@@ -166,6 +166,26 @@ def test_unknown_worker_must_register(server, admin, group):
     worker.say("report", {"items": []}).refused(404, "unknown_worker")
 
 
+def test_a_call_for_another_store_changes_nothing(server, admin, worker, make_task):
+    store_id = worker.register()["store_id"]
+    assert [row["store_id"] for row in admin.get("/api/v1/servers").ok()["items"]] == [store_id]
+    run = trigger(admin, make_task())
+    given = worker.poll_run()
+    calls = {
+        "register": {"groups": [{"group": worker.group}], "executors": ["exec"], "version": "", "tags": {}, "running": []},
+        "poll": {"free": [{"group": worker.group, "slots": 1}], "wait_ms": 0},
+        "report": {"items": [worker.item(given, "result", outcome="success", code=0, message="")]},
+        "leave": {},
+    }
+    for client in (worker.client, server.client("unknown")):  # the token may be the other store's as well
+        other = Worker(client, name=worker.name, group=worker.group)
+        for call, body in calls.items():
+            other.say(call, body, headers={"AX-Store-Id": "0" * 16}).refused(409, "other_store", "store_id")
+    assert get_run(admin, run)["status"] == "DISPATCHED"
+    worker.say("report", calls["report"], headers={"AX-Store-Id": store_id}).ok()
+    assert get_run(admin, run)["status"] == "SUCCESS"
+
+
 # B174
 def test_a_worker_token_is_bound_to_its_groups(server, admin, worker, make_task, unique):
     stranger = Worker(server.client(server.tokens["worker"]), name=worker.name, group="default")

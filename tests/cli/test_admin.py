@@ -69,7 +69,7 @@ def test_workers(server, axctl):
 
 def test_servers(server, axctl):
     one = {"server": "a:8750", "number": 0, "version": "0.1.0", "start_time": 1767225600000, "seen_time": 1767225600000,
-           "tick_age_ms": 4, "store": "mariadb", "tzdata": "2025b", "chores": ["alerts", "retention"]}
+           "tick_age_ms": 4, "store": "mariadb", "store_id": "00c0ffee00c0ffee", "tzdata": "2025b", "chores": ["alerts", "retention"]}
     other = {**one, "server": "b:8750", "number": 1, "tick_age_ms": None, "tzdata": None, "chores": []}
     server.on("GET", "/servers", {"items": [one, other], "next": None})
     out = axctl("server", "list").out

@@ -971,6 +971,8 @@ static void test_servers_that_start_together_make_one_schema(void **state)
 	for (size_t i = 0; i < AX_COUNT(starters); i++)
 		pthread_join(starters[i].thread, NULL);
 	assert_int_equal(ask(w->watch, "SELECT COUNT(*) FROM ax_together.ax_migration"), ax_mariadb_migrations_n);
+	assert_int_equal(ask(w->watch, "SELECT COUNT(*) FROM ax_together.ax_store"), 1);
+	assert_int_equal(ask(w->watch, "SELECT COUNT(*) FROM ax_together.ax_store JOIN ax_store USING (id)"), 0);
 	do_by(w, "DROP DATABASE ax_together");
 }
 

@@ -289,6 +289,33 @@ static void test_schema_versions(void **state)
 	expect_refusal(f->path, AX_CONFLICT, "another form of migration 1");
 }
 
+static enum ax_status read_id(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	return tx->ops->store_id(tx, arg, err);
+}
+
+/* Of the file at f->path. */
+static int64_t id_of(struct fixture *f)
+{
+	struct ax_err err;
+	int64_t id = 0;
+	fixture_open_sqlite(f);
+	assert_int_equal(ax_store_run(f->store, &f->arena, read_id, &id, &err), AX_OK);
+	fixture_close(f);
+	return id;
+}
+
+static void test_each_file_has_an_id(void **state)
+{
+	struct fixture *f = *state, other = { 0 };
+	int64_t id = id_of(f);
+	assert_true(id > 0);
+	assert_true(id == id_of(f));
+	fixture_make_folder(&other);
+	assert_true(id != id_of(&other));
+	fixture_drop_folder(&other);
+}
+
 static void test_migrations_are_applied_once(void **state)
 {
 	struct fixture *f = *state;
@@ -780,6 +807,7 @@ int main(void)
 		TEST(test_missing_rights),
 		TEST(test_files_of_others),
 		TEST(test_schema_versions),
+		TEST(test_each_file_has_an_id),
 		TEST(test_migrations_are_applied_once),
 		TEST(test_damaged_files),
 		TEST(test_unclean_shutdown),

@@ -871,13 +871,17 @@ TX_TEST(test_rows_by_id)
 	OK(task_delete, many[1]);
 	OK(tasks_by_id, &(struct ax_ids){ many, 3 }, &tasks);
 	ASSERT_IDS(tasks, many[0], many[2]);
-	int64_t born = 0, again = 0;
-	OK(store_born, &born);
-	OK(store_born, &again);
-	assert_true(born > 0 && born == again);
 	OK(runs_by_gid, &(struct ax_ids){ (const int64_t[]){ 10, 11, 17, 20 }, 4 }, &runs);
 	ASSERT_GIDS(runs, 10, 11, 20);
 	assert_int_equal(runs.at[0].status, AX_RUN_PENDING);
+}
+
+TX_TEST(test_store_id)
+{
+	int64_t id = 0, again = 0;
+	OK(store_id, &id);
+	OK(store_id, &again);
+	assert_true(id > 0 && id == again);
 }
 
 TX_TEST(test_run_set_due)
@@ -3347,6 +3351,7 @@ int main(int argc, char **argv)
 		TEST(test_overdue_runs),
 		TEST(test_runs_ahead),
 		TEST(test_rows_by_id),
+		TEST(test_store_id),
 		TEST(test_run_set_due),
 		TEST(test_runs_watched),
 		TEST(test_runs_of_a_worker),

@@ -414,7 +414,7 @@ static enum ax_status random_transaction(struct ax_tx *tx, void *arg, struct ax_
 		static const struct random_op run_insert = { "run_insert", random_run_insert };
 		const struct random_op *op =
 			roll(&side->dice, 6) == 0 ? &run_insert : &all_ops[roll(&side->dice, AX_COUNT(all_ops))];
-		if (strcmp(op->name, "store_born") == 0) /* each at its own time */
+		if (strcmp(op->name, "store_id") == 0) /* each has its own */
 			continue;
 		enum ax_status status = call(side, op, tx, err);
 		if (status == AX_EXISTS)

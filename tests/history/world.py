@@ -130,7 +130,7 @@ def arguments(row, runs):
         "TASKS_BEHIND": ["c1", 3, 20], "TASKS_DUE": [1100, 20],
         "TASKS_BY_ID": ids(1 + 8 * i for i in range(20)), "TASKS_EXPECTED": ids(1 + 8 * i for i in range(20)),
         "TASKS_LIVE": ids(1 + 8 * i for i in range(20)), "TASKS_BESIDE": ids(1 + 8 * i for i in range(20)), "TASKS_AHEAD": [1010, 0, 1100, 20], "TASKS_STUCK": [20], "TASKS_ENDING": [20], "TASKS_LISTENING": ["e1", 20],
-        "TASK_COUNTS": [], "TASK_NEXT_DUE": [], "STORE_BORN": [], "VERSION_INSERT": row("ax_task_version", task_id=9, version=2),
+        "TASK_COUNTS": [], "TASK_NEXT_DUE": [], "STORE_ID": [], "VERSION_INSERT": row("ax_task_version", task_id=9, version=2),
         "VERSION_GET": [9, 1], "VERSIONS_NOW": ids(1 + 8 * i for i in range(20)), "VERSIONS": [9, 5, 20], "CANARY_PUT": row("ax_canary", task_id=9), "CANARY_GET": [9],
         "EPOCH_INSERT": row("ax_schedule_epoch", id=None), "EPOCHS": [20, 20], "EPOCHS_OF_TASK": [0, 20, 9],
         # runs

@@ -294,6 +294,7 @@ export interface Server {
 	seen_time: number
 	tick_age_ms: number | null
 	store: string
+	store_id: string
 	tzdata: string | null
 	/** What no other server does meanwhile. */
 	chores: string[]

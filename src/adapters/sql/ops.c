@@ -127,9 +127,9 @@ enum ax_status ax_sql_tasks_due(
 	return AX_SQL_GIVE(status, rows, ret_tasks);
 }
 
-enum ax_status ax_sql_store_born(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)
+enum ax_status ax_sql_store_id(struct ax_tx *tx, int64_t *ret_id, struct ax_err *err)
 {
-	return ax_sql_numbers(tx, AX_SQL_STORE_BORN, NONE, ret_time, 1, err);
+	return ax_sql_numbers(tx, AX_SQL_STORE_ID, NONE, ret_id, 1, err);
 }
 
 static enum ax_status list_by_ids(

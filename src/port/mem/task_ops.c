@@ -112,11 +112,11 @@ enum ax_status ax_mem_tasks_due(
 	return AX_MEM_GIVE(walk, ret_tasks);
 }
 
-enum ax_status ax_mem_store_born(struct ax_tx *tx, int64_t *ret_time, struct ax_err *err)
+enum ax_status ax_mem_store_id(struct ax_tx *tx, int64_t *ret_id, struct ax_err *err)
 {
 	(void)tx;
 	(void)err;
-	*ret_time = 1; /* one process, one memory */
+	*ret_id = 1; /* one process, one memory */
 	return AX_OK;
 }
 
