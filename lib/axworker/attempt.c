@@ -363,8 +363,8 @@ static void make_result_item(struct axw_attempt *a, const struct axw_finish_args
 	a->result_item = ax_buf_take(&text, NULL);
 }
 
-/* For the spool: the result's item, or {"result": the item, "output": what no server has heard, "seq": its first
- * number}. Such output is nowhere else, unless its executor keeps it for another process. */
+/* For the spool: {"store_id": whose gid it is, "result": the result's item, "output": what no server has heard, "seq":
+ * its first number}. Such output is nowhere else, unless its executor keeps it for another process. */
 static char *text_to_spool(struct axw_attempt *a)
 {
 	struct ax_buf text;
@@ -372,18 +372,17 @@ static char *text_to_spool(struct axw_attempt *a)
 	ax_buf_init(&text, AXW_SPOOLED_MAX);
 	ax_json_init(&json, &text);
 	uv_mutex_lock(&a->w->lock);
-	if (!a->out || a->executor->ops.gone) {
-		ax_buf_adds(&text, a->result_item);
-	} else {
-		ax_json_obj(&json, NULL);
-		ax_json_raw(&json, "result", a->result_item);
+	ax_json_obj(&json, NULL);
+	ax_json_str(&json, "store_id", a->w->store_id);
+	ax_json_raw(&json, "result", a->result_item);
+	if (a->out && !a->executor->ops.gone) {
 		ax_json_int(&json, "seq", a->out->seq);
 		ax_json_arr(&json, "output");
 		for (const struct output *o = a->out; o; o = o->next)
 			ax_json_strn(&json, NULL, o->text, o->len);
 		ax_json_arr_end(&json);
-		ax_json_obj_end(&json);
 	}
+	ax_json_obj_end(&json);
 	uv_mutex_unlock(&a->w->lock);
 	AX_ASSERT(!text.overflow);
 	return ax_buf_take(&text, NULL);

@@ -12,6 +12,9 @@
 static const int64_t BACKOFF_FIRST_MS = 200;
 static const int64_t BACKOFF_LAST_MS = 5000;
 
+/* Heartbeats until a server of another store is asked again: it may have become the right one. */
+enum { STRANGER_BEATS = 4 };
+
 json_t *axw_hello(const struct axw *w)
 {
 	return json_pack("{s:s, s:s}", "worker", w->name, "incarnation", w->incarnation);
@@ -204,6 +207,54 @@ static void take_stops(struct axw *w, json_t *answer)
 	free(text);
 }
 
+/* Which store is this worker's: that of what it holds, else of the first server that told. Those that do not tell are
+ * believed to be of the same. */
+static bool is_of_own_store(struct server *server, int status, json_t *answer)
+{
+	struct axw *w = server->w;
+	const char *code = json_string_value(json_object_get(answer, "code"));
+	const char *store_id = json_string_value(json_object_get(answer, "store_id"));
+	if (status == 409)
+		return !code || strcmp(code, "other_store") != 0;
+	if (status != 200 || !store_id || !axw_is_name(store_id))
+		return true;
+	if (w->store_id[0] == '\0') {
+		snprintf(w->store_id, sizeof(w->store_id), "%s", store_id);
+		w->store_teller = server;
+	}
+	return strcmp(w->store_id, store_id) == 0;
+}
+
+static void log_stranger(const struct server *server)
+{
+	struct axw *w = server->w;
+	if (w->store_teller)
+		axw_log_json(w, AXW_ERROR, "other_store",
+			json_pack("{s:s, s:s, s:s}", "url", server->url, "own_url", w->store_teller->url, "error",
+				"these are servers of different databases; this one is left alone: take it out of "
+				"--server, or, if it is the right one, take the other out and start again"));
+	else
+		axw_log_json(w, AXW_ERROR, "other_store",
+			json_pack("{s:s, s:s, s:s}", "url", server->url, "state", w->state_dir, "error",
+				"the spool in the state folder holds results for another database than this server's; "
+				"this server is left alone: name servers of the former, or, to give these results up, "
+				"start with another state folder"));
+}
+
+/* It has runs of its own under the gids of this worker's: it is neither asked for runs nor told anything. */
+static void leave_stranger(struct server *server)
+{
+	struct axw *w = server->w;
+	if (!server->stranger)
+		log_stranger(server);
+	server->stranger = true;
+	server->refusal = 409;
+	if (is_refused_by_all(w))
+		axw_end_now(w, AXW_END_INVALID);
+	else
+		uv_timer_start(&server->retry, retry_now, (uint64_t)(STRANGER_BEATS * w->heartbeat_ms), 0);
+}
+
 static void registered(struct axw *w, struct server *server, int status, const struct axw_answer *given,
 	int64_t retry_after_ms, int64_t sent_ms, void *user)
 {
@@ -215,11 +266,16 @@ static void registered(struct axw *w, struct server *server, int status, const s
 		axw_end_now(w, AXW_END_SUPERSEDED);
 		return;
 	}
+	if (!is_of_own_store(server, status, answer)) {
+		leave_stranger(server);
+		return;
+	}
 	if (status != 200) {
 		not_registered(server, status, answer, retry_after_ms);
 		return;
 	}
 	server->registered = true;
+	server->stranger = false;
 	server->refusal = 0;
 	server->backoff_ms = 0;
 	w->registered_once = true;

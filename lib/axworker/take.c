@@ -288,16 +288,18 @@ static void recover_output(struct axw_attempt *a, struct ax_look output)
 struct axw_attempt *axw_attempt_recover(struct axw *w, int64_t gid, int64_t fence, const char *spooled)
 {
 	json_t *tree = json_loads(spooled, JSON_REJECT_DUPLICATES, NULL);
-	bool sound = json_is_object(tree);
+	bool sound = json_is_object(json_object_get(tree, "result"));
 	json_decref(tree);
 	if (!sound || axw_attempt_find(w, gid, fence))
 		return NULL;
-	struct ax_look item = ax_look(spooled), output = ax_look_member(item, "output");
+	struct ax_look all = ax_look(spooled), output = ax_look_member(all, "output");
+	struct ax_look item = ax_look_member(all, "result");
 	struct axw_attempt *a = axw_attempt_new(w, gid, fence);
+	if (w->store_id[0] == '\0')
+		(void)ax_look_text(ax_look_member(all, "store_id"), w->store_id, sizeof(w->store_id));
 	if (output.type == AX_LOOK_ARRAY) {
-		axw_output_resume(a, (uint32_t)integer(ax_look_member(item, "seq"), 0, UINT32_MAX, 0));
+		axw_output_resume(a, (uint32_t)integer(ax_look_member(all, "seq"), 0, UINT32_MAX, 0));
 		recover_output(a, output);
-		item = ax_look_member(item, "result");
 	}
 	a->state = STORED;
 	a->result_item = ax_malloc(item.len + 1);

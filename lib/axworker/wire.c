@@ -101,6 +101,8 @@ static void set_options(struct call *call, const char *what, int64_t timeout_ms)
 	explicit_bzero(bearer, size);
 	free(bearer);
 	add_header(call, "Content-Type", "application/json");
+	if (call->w->store_id[0])
+		add_header(call, "AX-Store-Id", call->w->store_id);
 	call->headers = curl_slist_append(call->headers, "Expect:");
 	curl_easy_setopt(e, CURLOPT_HTTPHEADER, call->headers);
 	curl_easy_setopt(e, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);

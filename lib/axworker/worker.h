@@ -64,6 +64,7 @@ struct server {
 	char *url;
 	bool registered;
 	bool unreachable;  /* the last call had no answer */
+	bool stranger;     /* of another store than this worker's; said in the log */
 	int refusal;       /* HTTP status of a registration that was refused, else 0 */
 	char refused[200]; /* what the log was told of the last call that was refused; "" = none was since */
 	int refusals;      /* since one was taken */
@@ -226,6 +227,9 @@ struct axw {
 	uint64_t stored_bytes;
 	bool disk_low;
 	bool registered_once;
+	/* Whose gids they are, what this worker holds; "" until a server or the spool tells. */
+	char store_id[AXW_NAME_MAX + 1];
+	struct server *store_teller; /* NULL: the spool */
 
 	int64_t beat_ms; /* boottime: the last heartbeat became due */
 	uint64_t random;

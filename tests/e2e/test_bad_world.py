@@ -1,6 +1,7 @@
 """Disks that are full, files that are broken, clocks that jump."""
 
 import os
+import shutil
 import sqlite3
 
 import pytest
@@ -134,6 +135,37 @@ def test_a_second_worker_on_the_same_state(world):
     assert first.runs_now()
 
 
+def test_a_worker_between_two_stores(world):
+    """One is a copy of the other, where the same tasks have the same ids and the same token is good; it was given an id of its own."""
+    one = world.server()
+    task = one.task("sleeper", script="sleep 1")
+    assert one.term() == 0
+    copy = world.server(name="copy", start=False)
+    shutil.copytree(one.state, copy.state)
+    copy.token, copy.worker_token_file = one.token, one.worker_token_file
+    db = sqlite3.connect(copy.store)
+    with db:
+        db.execute("UPDATE ax_store SET id = 7")
+    db.close()
+    for server in (one, copy):
+        server.start()
+    assert copy.get("/servers")["items"][0]["store_id"] == copy.events("started")[0]["store_id"] == f"{7:016x}"
+    worker = world.worker(one, start=False)
+    worker.args[worker.args.index("--server") + 1] = f"{copy.url},{one.url}"
+    worker.start()
+    line = worker.wait_event("other_store")[0]
+    own, other = sorted((one, copy), key=lambda server: server.url == line["url"])
+    assert [line["url"], line["own_url"]] == [other.url, own.url]
+    runs = {server: server.trigger(task) for server in (other, own)}
+    own.wait_run(runs[own], "SUCCESS", 20)
+    assert other.run(runs[other])["status"] == "WAITING"
+    assert worker.term() == 0
+    worker.args[worker.args.index("--server") + 1] = other.url  # nothing is left in its spool: it may serve the other one
+    worker.start()
+    other.wait_run(runs[other], "SUCCESS", 20)
+    assert len(worker.events("other_store")) == 1
+
+
 def test_a_store_that_is_no_database(world):
     server = world.server()
     server.term()
@@ -187,6 +219,15 @@ def test_a_store_that_a_newer_program_expanded(world):
     assert server.term() == 0
     server.args[0] = AX_SERVER
     refuse_to_start(server, "schema version 4", "newer program")
+
+
+def test_a_store_without_its_id(world):
+    server = world.server()
+    server.term()
+    with sqlite3.connect(server.store) as store:
+        store.execute("DELETE FROM ax_store")
+    store.close()
+    refuse_to_start(server, "ax_store", "restore")
 
 
 def test_a_store_of_another_program(world):

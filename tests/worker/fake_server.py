@@ -38,6 +38,8 @@ class FakeServer:
         self.registrations = []
         self.polls = []
         self.leaves = []
+        self.store_id = None     # of its database; None = a server that does not tell
+        self.strays = []         # calls that were meant for another database
         self.reports = 0
         self.faults = []         # what a worker sent against the protocol
         self.stops = []          # said with the next report's answer
@@ -128,6 +130,9 @@ class FakeServer:
         if headers.get("Authorization") != f"Bearer {TOKEN}":
             return 401, {"code": "denied", "detail": "unknown token"}
         what = path.removeprefix("/worker/v1/")
+        if self.store_id and headers.get("AX-Store-Id", self.store_id) != self.store_id:
+            self.strays.append(what)
+            return 409, {"code": "other_store", "detail": "another store"}
         if self.status:
             self.refused += 1
             return self.status, {"code": {404: "unknown_worker", 409: "superseded"}.get(self.status, "busy")}
@@ -145,7 +150,8 @@ class FakeServer:
         with self.lock:
             self.registrations.append(request)
             self.lock.notify_all()
-            return 200, {**self.durations, "server": "fake", "stop": self.register_stops}
+            store = {"store_id": self.store_id} if self.store_id else {}
+            return 200, {**self.durations, "server": "fake", "stop": self.register_stops, **store}
 
     def poll(self, request):
         end = time.monotonic() + request["wait_ms"] / 1000

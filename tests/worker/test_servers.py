@@ -325,6 +325,100 @@ def test_a_name_of_several_addresses(server, start_worker):
     assert server.result(gid)["outcome"] == "success"
 
 
+@pytest.fixture
+def strangers():
+    """Servers of two databases, at which the worker's token is good."""
+    servers = FakeServer(**QUICK), FakeServer(**QUICK)
+    servers[0].store_id, servers[1].store_id = "store-a", "store-b"
+    yield servers
+    for server in servers:
+        if server.httpd:
+            server.close()
+        assert not server.faults
+
+
+def is_of_both(worker, *servers):
+    lines = worker.log("other_store")
+    assert len(lines) == 1 and lines[0]["level"] == "error"
+    assert [lines[0]["url"], lines[0]["own_url"]] == [server.url for server in servers]
+    return True
+
+
+def test_a_server_of_another_database_is_left_alone(strangers, start_worker):
+    own, other = strangers
+    other.status = 503
+    worker = start_worker(f"{own.url},{other.url}")
+    own.wait(lambda: own.polls)
+    other.status = None
+    worker.wait_log("other_store")
+    gid = own.give(param={"argv": ["/bin/true"]})
+    assert own.result(gid)["outcome"] == "success"
+    other.wait(lambda: len(other.strays) >= 3)  # it is asked again, and says it no second time
+    assert is_of_both(worker, other, own)
+    assert set(other.strays) == {"register"} and not other.registrations and not other.polls and not other.heard
+    other.store_id = own.store_id
+    other.wait(lambda: other.polls)
+    gid = other.give(gid=4000, param={"argv": ["/bin/true"]})
+    assert other.result(gid)["outcome"] == "success"
+
+
+def test_of_two_databases_that_answer_together_one_is_served(strangers, start_worker):
+    worker = start_worker(",".join(server.url for server in strangers))
+    url = worker.wait_log("other_store")[0]["url"]
+    own, other = sorted(strangers, key=lambda server: server.url == url)
+    assert is_of_both(worker, other, own)
+    own.wait(lambda: own.polls)
+    for server in (other, own):
+        server.give(param={"argv": ["/bin/true"]})
+    own.wait(lambda: [item for item in own.heard if item["type"] == "result"])
+    assert not other.polls and not other.heard and len(other.registrations) <= 1
+
+
+def test_a_server_that_changes_its_database_is_told_nothing_more(strangers, start_worker, tmp_path):
+    own, other = strangers
+    worker = start_worker(own)
+    own.wait(lambda: own.polls)
+    go = tmp_path / "go"
+    gid = own.give(param={"script": f"while [ ! -e {go} ]; do sleep 0.05; done"})
+    own.wait_said(gid, "started")
+    own.store_id = other.store_id
+    assert worker.wait_log("other_store")[0]["url"] == own.url
+    heard = len(own.heard)
+    go.write_text("")
+    wait_for(lambda: worker.has_stored(gid))
+    strays = len(own.strays)
+    own.wait(lambda: len(own.strays) > strays)
+    assert len(own.heard) == heard and len(own.registrations) == 1
+    own.store_id = "store-a"
+    assert own.result(gid)["outcome"] == "success"
+
+
+def test_a_spool_for_another_database_is_refused(strangers, start_worker, tmp_path):
+    own, other = strangers
+    worker = start_worker(own)
+    own.wait(lambda: own.polls)
+    gid = own.give(param={"script": "sleep 0.5; exit 7"})
+    own.wait_said(gid, "started")
+    own.down()
+    wait_for(lambda: worker.has_stored(gid))
+    worker.kill()
+    worker.args[worker.args.index("--server") + 1] = other.url
+    worker.start()
+    assert worker.end() == 5
+    line = worker.wait_log("other_store")[0]
+    assert (line["url"], line["state"]) == (other.url, str(worker.state)) and "spool" in line["error"]
+    assert not other.registrations and not other.heard
+    own.up()
+    worker.args[worker.args.index("--server") + 1] = f"{other.url},{own.url}"  # one of them is the right one
+    worker.start()
+    assert own.result(gid)["code"] == 7
+    wait_for(lambda: worker.attempts() == [])
+    worker.stop()
+    worker.args[worker.args.index("--server") + 1] = other.url  # nothing is left that were another's
+    worker.start()
+    other.wait(lambda: other.polls)
+
+
 def test_the_log_tells_each_servers_state(pair, start_worker):
     worker = start_worker(pair.urls)
     pair.wait_polled()

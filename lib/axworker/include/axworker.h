@@ -81,7 +81,7 @@ enum axw_end {
 	AXW_END_DRAINED = 0,
 	AXW_END_DENIED = 3,     /* the token was refused at the first registration */
 	AXW_END_SUPERSEDED = 4, /* another worker registered under this name */
-	AXW_END_INVALID = 5,    /* the server refused the registration; the log says why */
+	AXW_END_INVALID = 5,    /* the servers refused it, or are another store's: see the log */
 };
 
 /* ---- the worker */
