@@ -89,11 +89,14 @@ void ax_run_set_due(struct ax_ctx *ctx, const struct ax_task *task, struct ax_ru
 
 /* That its fire has a run already is for the caller to judge. That another run has its gid says nothing of the fire:
  * two servers have one number, for a moment, because the store forgot whose it was. The next try has another gid. */
-static enum ax_status not_stored(const struct ax_run *run, const struct ax_err *why, struct ax_err *err)
+static enum ax_status not_stored(
+	struct ax_ctx *ctx, const struct ax_run *run, const struct ax_err *why, struct ax_err *err)
 {
-	if (why->status == AX_EXISTS && strcmp(why->field, "gid") == 0)
-		return ax_fail(err, AX_BUSY, "", "there already is a run %" PRId64 "; try again", run->gid);
-	return ax_fail(err, why->status, why->field, "%s", why->msg);
+	if (why->status != AX_EXISTS || strcmp(why->field, "gid") != 0)
+		return ax_fail(err, why->status, why->field, "%s", why->msg);
+	ctx->log->ops->event(
+		ctx->log, AX_LOG_ERROR, "gid_taken", ax_sprintf(ctx->arena, "\"gid\":\"%" PRId64 "\"", run->gid));
+	return ax_fail(err, AX_BUSY, "", "there already is a run %" PRId64 "; try again", run->gid);
 }
 
 static enum ax_status store_new(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_run *run, struct ax_err *err)
@@ -103,7 +106,7 @@ static enum ax_status store_new(struct ax_ctx *ctx, struct ax_tx *tx, const stru
 	struct ax_err why = { 0 };
 	enum ax_status status = tx->ops->run_insert(tx, run, &why);
 	if (status != AX_OK)
-		return not_stored(run, &why, err);
+		return not_stored(ctx, run, &why, err);
 	ctx->notify->ops->run_made(ctx->notify, run);
 	if (run->status == AX_RUN_WAITING && run->hold == AX_HOLD_NONE)
 		ctx->notify->ops->group_ready(ctx->notify, run->group_key);
