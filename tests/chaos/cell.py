@@ -8,6 +8,7 @@ import time
 import traceback
 from typing import Callable
 
+import wire
 from ax_world import FAKETIME, wait_for
 from caller import NOT_NOW, Caller
 from load import Load, work
@@ -24,6 +25,7 @@ SETTLED_S = 42  # a server that signed for 30 s (it does so every 10) has no exc
 # What a cell may need beside the programs of AX: what is said when it is not there, and whether it is.
 NEEDS = {
     "root": ("a file system of its own needs root", lambda: os.geteuid() == 0),
+    "wires": ("devices and network namespaces of one's own need root, TUN and iproute2", wire.can_be_made),
     "faketime": ("libfaketime is not installed", FAKETIME.exists),
 }
 

@@ -307,6 +307,58 @@ def repeat_reports(rig, chance):
     rig.note(f"{sum(len(link.repeated) for link in rig.worker_links.values())} copies were answered so far")
 
 
+# ---- packets: what a proxy cannot do, as the kernel carries the bytes to it
+
+
+def lose_packets(rig, whose, wires):
+    rig.note(whose)
+    for wire in wires:
+        wire.hurt(lost=0.05, ms=200, jitter_ms=100)
+    yield 20
+    for wire in wires:
+        wire.heal()
+    rig.note(f"{sum(wire.lost for wire in wires)} packets were lost and {sum(wire.overtaken for wire in wires)} overtaken")
+
+
+def drop_packets(rig, chance, whose, wire):
+    """Nobody is told: what the kernels and AX have waited for long enough decides."""
+    way, seconds = chance.choice([None, "in", "out"]), chance.choice([2, 10, 60])
+    rig.note(f"{whose}, {way or 'both ways'}, for {seconds} s")
+    wire.drop(way)
+    yield seconds
+    wire.heal()
+    rig.note(f"{wire.lost} packets were lost")
+
+
+@cell("lossy-database", "of the packets between one server of three, or all, and the database 5 % are lost and the others come 100-300 ms later, out of order, for 20 s",
+      "all; no time-out for want of a heartbeat", {"late_s": 5, "normal_s": 10}, CLUSTER | {"wires": ("database",)}, ("wires",), keeps=True)
+def lossy_database(rig, chance):
+    n = chance.choice([None, *range(len(rig.servers))])
+    whose, wires = ("all", rig.database_wires) if n is None else (rig.servers[n].name, [rig.database_wires[n]])
+    yield from lose_packets(rig, whose, wires)
+
+
+@cell("lossy-workers", "of the packets between one worker of three and everybody else 5 % are lost and the others come 100-300 ms later, out of order, for 20 s",
+      "all; no time-out for want of a heartbeat", {"late_s": 5, "normal_s": 10}, CLUSTER | {"wires": ("worker",)}, ("wires",), keeps=True)
+def lossy_workers(rig, chance):
+    n = chance.randrange(len(rig.workers))
+    yield from lose_packets(rig, rig.workers[n].name, [rig.worker_wires[n]])
+
+
+@cell("dropped-database", "all packets between one server of three and the database vanish for 2-60 s, one way or both", "all; that server does nothing",
+      {"late_s": 5, "normal_s": 10}, CLUSTER | {"wires": ("database",)}, ("wires",))
+def dropped_database(rig, chance):
+    n = chance.randrange(len(rig.servers))
+    yield from drop_packets(rig, chance, rig.servers[n].name, rig.database_wires[n])
+
+
+@cell("dropped-worker", "all packets between one worker of three and everybody else vanish for 2-60 s, one way or both", "I3, I5; it kills its own work in time",
+      {"late_s": 5, "normal_s": 10}, CLUSTER | {"wires": ("worker",)}, ("wires",))
+def dropped_worker(rig, chance):
+    n = chance.randrange(len(rig.workers))
+    yield from drop_packets(rig, chance, rig.workers[n].name, rig.worker_wires[n])
+
+
 # ---- disks
 
 
@@ -599,7 +651,7 @@ def move_slots(rig, chance):
 
 def is_for_anything(cell):
     """What the cluster of `anything` can be hurt by, and has recovered from before the next fault comes."""
-    usual = cell.rig["store"] == "mariadb" and cell.rig["queue"] == "redis" and "database" not in cell.rig
+    usual = cell.rig["store"] == "mariadb" and cell.rig["queue"] == "redis" and not {"database", "wires"} & cell.rig.keys()
     return usual and cell.name not in ("anything", "overload") and not cell.missing()
 
 

@@ -1,4 +1,4 @@
-"""The cluster that cells hurt: with proxies in its links where a cell asks for them."""
+"""The cluster that cells hurt: with proxies in its links, or wires, where a cell asks for them."""
 
 import contextlib
 import os
@@ -12,6 +12,7 @@ from losses import INSTANCE, Losses
 from mariadb import REPLICATED
 from measure import SCHEDULE
 from proxy import HttpProxy, Proxy
+from wire import Wire
 
 KEPT_LOGS = ROOT / "build/chaos-logs"
 MIB = 1024 * 1024
@@ -67,16 +68,18 @@ class CommitProxy(Proxy):
 
 
 class Rig(Cluster):
-    """`links`: "database", "queue" and "worker" have a proxy at each server's, or worker's, end. `clocks`: servers have clocks that
-    can be stepped. `disks`: workers keep their state on small disks of their own. `database`: what is special about it: it keeps its
-    data on a "disk" of its own, has a "clock" that can be stepped, or can be followed by a "replica"."""
+    """`links`: "database", "queue" and "worker" have a proxy at each server's, or worker's, end. `wires`: "database" has a network of its
+    own, and each server a wire to it; each "worker" has one, and no way out but its wire. `clocks`: servers have clocks that can be
+    stepped. `disks`: workers keep their state on small disks of their own. `database`: what is special about it: it keeps its data on a
+    "disk" of its own, has a "clock" that can be stepped, or can be followed by a "replica"."""
 
-    def __init__(self, links=(), clocks=False, disks=False, database=None, **cluster):
+    def __init__(self, links=(), wires=(), clocks=False, disks=False, database=None, **cluster):
         super().__init__(**cluster)
-        self.links, self.with_clocks, self.with_disks, self.special = links, clocks, disks, database
-        self.proxies = contextlib.ExitStack()
+        self.links, self.wires, self.with_clocks, self.with_disks, self.special = links, wires, clocks, disks, database
+        self.between = contextlib.ExitStack()  # proxies and wires
         self.database_links, self.queue_links = [], []  # a proxy for each server
         self.worker_links = {}  # (worker, server) → proxy
+        self.database_wires, self.worker_wires = [], []  # a wire for each server, for each worker
         self.clocks = []
         self.database_clock, self.database_disk = None, None
         self.losses, self.databases = Losses(), 0
@@ -116,7 +119,7 @@ class Rig(Cluster):
         return now_ms() + (self.database_clock.seconds * 1000 if self.database_clock else 0)
 
     def start(self):
-        return super().start(server_env=self.server_env, worker_state=self.worker_state)
+        return super().start(server_env=self.server_env, worker_state=self.worker_state, worker_within=self.worker_within)
 
     def server_env(self, n):
         if not self.with_clocks:
@@ -127,17 +130,25 @@ class Rig(Cluster):
     def worker_state(self, n):
         return self.small_disk(f"disk{n}", 300 * MIB) / "state" if self.with_disks else None
 
+    def worker_within(self, n):
+        if "worker" not in self.wires:
+            return ()
+        self.worker_wires.append(self.between.enter_context(Wire()))
+        return self.worker_wires[n].within
+
     def database_url(self, n):
+        if "database" in self.wires:
+            return self.database.url().replace(self.database.host, self.database_wires[n].far)
         if "database" not in self.links:
             return super().database_url(n)
-        link = self.proxies.enter_context(CommitProxy(self.database.port))
+        link = self.between.enter_context(CommitProxy(self.database.port))
         self.database_links.append(link)
         return self.database.url().replace(f":{self.database.port}/", f":{link.port}/")
 
     def queue_url(self, n):
         if "queue" not in self.links:
             return super().queue_url(n)
-        link = self.proxies.enter_context(Proxy(self.queue.port))
+        link = self.between.enter_context(Proxy(self.queue.port))
         self.queue_links.append(link)
         return self.queue.url().replace(f":{self.queue.port}/", f":{link.port}/")
 
@@ -146,7 +157,7 @@ class Rig(Cluster):
             return super().server_urls(n)
         urls = []
         for m, server in enumerate(self.servers):
-            link = self.proxies.enter_context(HttpProxy(server.port))
+            link = self.between.enter_context(HttpProxy(server.port))
             self.worker_links[n, m] = link
             urls.append(f"http://127.0.0.1:{link.port}")
         return urls
@@ -164,6 +175,11 @@ class Rig(Cluster):
         elif self.special == "replica":
             self.databases += 1
             how = {"options": [*REPLICATED, f"--server-id={self.databases}"]}
+        elif "database" in self.wires:
+            for n in range(self.n_servers):
+                self.database_wires.append(self.between.enter_context(Wire(beside=self.database_wires[0] if n else None)))
+            first = self.database_wires[0]
+            how = {"within": first.within, "host": first.far, "options": ["--bind-address=0.0.0.0"]}
         return super().make_database(**how)
 
     def make_replica(self):
@@ -219,4 +235,4 @@ class Rig(Cluster):
         try:
             super().__exit__(*how)
         finally:
-            self.proxies.close()
+            self.between.close()

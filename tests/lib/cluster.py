@@ -70,12 +70,12 @@ class Node(Followed, Server):
 class Hand(Followed, Process):
     """One worker of the cluster."""
 
-    def __init__(self, cluster, name, urls, state=None):
+    def __init__(self, cluster, name, urls, state=None, within=()):
         self.state = state or cluster.folder / f"{name}-state"
         self.journal = cluster.folder / f"{name}.journal"
         groups = ",".join(f"{group}:{POOL}" for group in cluster.groups)
         super().__init__(cluster, name, [
-            AX_WORKER, "--server", ",".join(urls), "--token-file", cluster.worker_token, "--state", self.state,
+            *within, AX_WORKER, "--server", ",".join(urls), "--token-file", cluster.worker_token, "--state", self.state,
             "--name", name, "--groups", groups, "--journal", self.journal, "--plugin", LOAD_PLUGIN, "--dev"])
 
     def start(self, seconds=60):
@@ -117,8 +117,9 @@ class Cluster(World):
 
     # ---- what it consists of
 
-    def start(self, server_env=None, worker_state=None):
-        """`server_env` and `worker_state` answer for the n-th of them what is special about it, if anything is."""
+    def start(self, server_env=None, worker_state=None, worker_within=None):
+        """`server_env`, `worker_state` and `worker_within` (what its command begins with) answer for the n-th of them what is special
+        about it, if anything is."""
         self.stub_process = HttpStub(self)
         self.processes.append(self.stub_process)
         self.stub_process.spawn()
@@ -133,7 +134,8 @@ class Cluster(World):
                 self.become_admin(node)
             node.token = self.token
         for n in range(self.n_workers):
-            hand = Hand(self, f"worker{n + 1}", self.server_urls(n), worker_state and worker_state(n))
+            hand = Hand(self, f"worker{n + 1}", self.server_urls(n), worker_state and worker_state(n),
+                        worker_within(n) if worker_within else ())
             self.workers.append(self.add(hand))
         return self
 

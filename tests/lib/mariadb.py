@@ -67,10 +67,11 @@ def make_certificates(folder):
 
 
 class MariaDB(Started):
-    def __init__(self, options=(), buffer_pool="64M", log_size="64M", tls=False, data=None, env=None):
-        """`data`: where its files are to lie; `env`: of its process, beside what this one has."""
+    def __init__(self, options=(), buffer_pool="64M", log_size="64M", tls=False, data=None, env=None, within=(), host="127.0.0.1"):
+        """`data`: where its files are to lie; `env`: of its process, beside what this one has; `within`: what its command begins with;
+        `host`: where it is reached."""
         self.options = [*OPTIONS, f"--innodb-buffer-pool-size={buffer_pool}", *self.log_options(log_size), *options]
-        self.tls, self.own_data, self.env = tls, data, env
+        self.tls, self.own_data, self.env, self.within, self.host = tls, data, env, within, host
         self.user = ["--user=root"] if os.geteuid() == 0 else []
         super().__init__("ax-mariadb-")
 
@@ -105,7 +106,7 @@ class MariaDB(Started):
     # --- its life
 
     def serve(self):
-        return [MYSQLD or "mariadbd", "--no-defaults", *self.user, f"--datadir={self.data}", f"--socket={self.socket}",
+        return [*self.within, MYSQLD or "mariadbd", "--no-defaults", *self.user, f"--datadir={self.data}", f"--socket={self.socket}",
                 f"--port={self.port}", f"--pid-file={self.folder}/pid", f"--tmpdir={self.folder}", *self.options]
 
     def popen(self):
@@ -145,7 +146,8 @@ class MariaDB(Started):
     # --- talking to it
 
     def url(self, database=DATABASE):
-        return f"mysql://{USER}:{PASSWORD}@127.0.0.1:{self.port}/{database}"
+        beyond = "" if self.host == "127.0.0.1" else "?tls=off"  # which nobody has to say of the loopback
+        return f"mysql://{USER}:{PASSWORD}@{self.host}:{self.port}/{database}{beyond}"
 
     def command(self, database):
         return ["mariadb", "--no-defaults", f"--socket={self.socket}", f"--user={USER}", f"--password={PASSWORD}",
