@@ -256,6 +256,7 @@ export const zhFaults: Record<string, string> = {
 	'this was decided already: {}': '已有决定：{1}',
 	'that fire has a run already': '该触发已有运行',
 	'there already is a run {}; try again': '已有运行 {1}，请重试',
+	"this call is for a server of another store than this one's": '该请求属于另一数据库的服务端',
 	'all {} server numbers are taken': '{1} 个服务端编号都已占用',
 	'the number {} of this server is another one\'s': '该服务端的编号 {1} 属于另一个服务端',
 	'this server could not renew the lease on its number for {} s, and starts nothing until it can': '该服务端已有 {1} 秒无法续订其编号的租约，在此之前不启动任何运行',
