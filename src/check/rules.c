@@ -225,16 +225,16 @@ const struct ax_check_rule ax_check_rules[] = {
 	/* Settings that were changed since then are not held against the alert. A group whose contacts name channels is
 	 * heard by those alone. */
 	{ "I8.told", "every channel that hears an alert was told of its beginning",
-	  "SELECT printf('alert %d, channel %d', a.id, c.channel_id) FROM ax_alert a LEFT JOIN ax_group g"
-	  " ON g.group_key = a.group_key CROSS JOIN (SELECT id AS channel_id, rules, group_keys, name, update_time AS set_time"
-	  " FROM ax_channel WHERE enabled = 1 LIMIT -1) c WHERE set_time < a.open_time - 1000"
+	  "SELECT printf('alert %d, channel %d', a.id, hearer) FROM ax_alert a LEFT JOIN ax_group g"
+	  " ON g.group_key = a.group_key CROSS JOIN (SELECT id AS hearer, rules, group_keys, name, update_time AS set_time"
+	  " FROM ax_channel WHERE enabled = 1 LIMIT -1) WHERE set_time < a.open_time - 1000"
 	  " AND (a.group_key = '' OR (g.update_time < a.open_time - 1000 AND (g.contacts = '' OR "
 	  HAS_WORD("replace(replace(replace(g.contacts, ',', ' '), ';', ' '), char(10), ' ')", "name") ")))"
 	  " AND (a.group_key = '' OR group_keys = '' OR " HAS_WORD("group_keys", "a.group_key") ") AND (rules = '' OR "
 	  HAS_WORD("rules", "CASE a.rule WHEN 1 THEN 'failed' WHEN 2 THEN 'missed' WHEN 3 THEN 'late' WHEN 4 THEN 'late_finish'"
 	  " WHEN 5 THEN 'stalled' WHEN 6 THEN 'absence' WHEN 7 THEN 'backlog' WHEN 8 THEN 'worker_lost'"
 	  " WHEN 9 THEN 'failure_group' ELSE 'unschedulable' END") ")"
-	  " AND NOT EXISTS (SELECT 1 FROM ax_alert_outbox d WHERE d.alert_id = a.id AND d.channel_id = c.channel_id AND d.kind = 1)",
+	  " AND NOT EXISTS (SELECT 1 FROM ax_alert_outbox d WHERE d.alert_id = a.id AND d.channel_id = hearer AND d.kind = 1)",
 	  false },
 	{ "I8.sent", "what was told was tried and says when; what was given up says why",
 	  "SELECT printf('delivery %d in state %d: %d tries, sent at %d, `%s`', id, state, attempts, sent_time, error)"
