@@ -46,8 +46,8 @@ struct ax_ctx {
 	struct ax_gid_gen gids; /* for `place` */
 	int64_t place;
 	const char *server_name;
-	/* Attempts that were given out before the start, or a gap, are not ended for their leases before this instant,
-	 * one lease later, so that a server that was away does not take its own silence for the workers'. */
+	/* Attempts are not ended for their leases before this instant: set at the start and after a gap, one lease
+	 * ahead, so that a server that was away does not take its own silence for the workers'. */
 	int64_t hold_leases_until;
 	bool others_watch;     /* while this server holds back, another one is there that was there all the time */
 	int64_t seen_ms;       /* now of the last tick: a gap shows here */

@@ -74,9 +74,8 @@ static enum ax_status fire_tasks(struct ax_tx *tx, void *arg, struct ax_err *err
 static enum ax_status end_attempt(
 	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, int64_t now, struct ax_err *err)
 {
-	/* given out before we were there: the silence may be our own */
-	if (now < ctx->hold_leases_until && run->dispatch_time <= ctx->hold_leases_until - AX_LEASE_MS) {
-		if (ctx->others_watch) /* and they know better */
+	if (now < ctx->hold_leases_until) { /* the silence may be our own */
+		if (ctx->others_watch)      /* and they know better */
 			return AX_OK;
 		run->deadline_time = ctx->hold_leases_until;
 		return tx->ops->run_update(tx, run, run->rev, err);

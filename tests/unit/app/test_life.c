@@ -344,21 +344,6 @@ static void test_a_server_that_was_away_does_not_blame_the_workers(void **state)
 	assert_int_equal(run_row(w, run.gid).status, AX_RUN_SUCCESS);
 }
 
-static void test_a_server_that_is_back_judges_what_was_given_out_since(void **state)
-{
-	struct world *w = *state;
-	live(w, 46);
-	struct ax_run before = begin(w, NULL, NULL);
-	restart(w);
-	live(w, 5);
-	struct ax_run since = begin(w, NULL, NULL);
-	live(w, AX_ACCEPT_MS / 1000 + 1);
-	assert_int_equal(run_row(w, before.gid).status, AX_RUN_DISPATCHED); /* its worker may have called in vain */
-	assert_int_equal(run_row(w, since.gid).status, AX_RUN_WAITING);
-	live(w, 46);
-	assert_int_equal(run_row(w, before.gid).status, AX_RUN_WAITING);
-}
-
 static void test_a_restarted_worker_gives_up_what_it_does_not_name(void **state)
 {
 	struct world *w = *state;
@@ -571,7 +556,6 @@ int main(void)
 		T(test_a_late_success_with_the_current_fence_counts),
 		T(test_a_late_success_after_a_new_claim_does_not),
 		T(test_a_server_that_was_away_does_not_blame_the_workers),
-		T(test_a_server_that_is_back_judges_what_was_given_out_since),
 		T(test_a_restarted_worker_gives_up_what_it_does_not_name),
 		T(test_an_earlier_incarnation_does_not_come_back),
 		T(test_cancel_is_asked_then_stopping_then_stopped),
