@@ -35,9 +35,8 @@ static enum ax_status look(struct ax_waiting *w, struct ax_tx *tx, struct ax_wai
 	struct ax_run **ret, struct ax_err *err)
 {
 	*ret = NULL;
-	bool opening = turn && !q->locked, used_up = q->at == q->page.n;
-	q->over = q->over || (q->locked && used_up && q->page.n < PAGE); /* it was the last page */
-	if (!q->over && (opening || used_up)) {
+	bool opening = turn && !q->locked;
+	if (!q->over && (opening || q->at == q->page.n)) {
 		const struct ax_run last = q->page.at[q->page.n - 1];
 		enum ax_status status = tx->ops->runs_claimable(tx, w->group_key, last.executor_key, last.lane,
 			last.demand, last.rank, last.gid - opening, PAGE, &q->page, err);

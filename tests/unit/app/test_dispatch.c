@@ -188,37 +188,6 @@ static void test_a_pause_that_comes_before_the_lock_holds(void **state)
 	assert_int_equal(ask(w, "abc", 1, NULL, NULL), 1);
 }
 
-/* A store that counts the pages of queues that claims ask for. */
-static struct changed_store counting;
-static int pages;
-
-static enum ax_status count_a_page(struct ax_tx *tx, const char *group_key, const char *executor_key,
-	enum ax_run_lane lane, const char *demand, int64_t after_rank, int64_t after_gid, int limit,
-	struct ax_runs *ret, struct ax_err *err)
-{
-	pages++;
-	return counting.inner_ops->runs_claimable(
-		tx, group_key, executor_key, lane, demand, after_rank, after_gid, limit, ret, err);
-}
-
-static void count_pages(struct ax_tx_ops *ops)
-{
-	ops->runs_claimable = count_a_page;
-}
-
-/* Each page is a trip to the database while others wait. */
-static void test_what_ends_with_a_page_is_not_asked_for_more(void **state)
-{
-	struct world *w = *state;
-	int64_t task = task_with(w, AX_ROUTE_LEAST_BUSY, NULL);
-	trigger(w, task);
-	changed_store_init(&counting, w->ctx.store, count_pages);
-	w->ctx.store = &counting.store;
-	assert_int_equal(ask(w, "a", 10, NULL, NULL), 1);
-	assert_int_equal(pages, 1);
-	w->ctx.store = counting.inner;
-}
-
 /* --- policies that take the best of those who ask ------------------------------------------------------------------
  */
 
@@ -636,7 +605,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_a_paused_group_gives_nothing),
 		T(test_a_pause_that_comes_before_the_lock_holds),
-		T(test_what_ends_with_a_page_is_not_asked_for_more),
 		T(test_least_busy_spreads),
 		T(test_round_robin_goes_on_after_a_restart),
 		T(test_random_spreads),
