@@ -60,6 +60,7 @@ test('the setup link makes the first administrator, who signs out and in again',
 		await fresh.goto(`${server.url}/#/tasks`)
 		await expect(fresh.getByRole('alert')).toContainText('the server has no administrator')
 		await fresh.goto(server.link)
+		await expect(fresh.getByRole('heading', { name: 'First administrator' })).toBeVisible() // the page before has a field "User", too
 		await fresh.getByLabel('User').fill('ada')
 		await fresh.getByLabel('Password', { exact: true }).fill('short')
 		await fresh.getByRole('button', { name: 'Create and sign in' }).click()
