@@ -350,12 +350,12 @@ def cancel_paced(server, load):
     return cancel_all(server, [run for run in waiting if run["rerun_of"]])
 
 
-def settle(world, server, worker, load, stub):
-    """Everything comes to its end and adds up."""
+def end_all(server, load, cancelled):
+    """Everything comes to its end, once `cancelled()` says that what takes too long for it was: gid → run, all that there are."""
     wait_for(lambda: load.click() and not load.pending, 30)  # what had no answer
     load.click_worker_enable()
     wait_for(lambda: cancel_endless(server, load), 90)
-    wait_for(lambda: cancel_paced(server, load), 90)
+    wait_for(cancelled, 90)
     server.quiesce(150)
     told = server.audit()
     assert (told["unexplained"], told["duplicates"]) == (0, 0), told
@@ -363,6 +363,12 @@ def settle(world, server, worker, load, stub):
     for parent in [run for run in runs.values() if run["shards"]]:
         runs.update((shard["gid"], shard) for shard in server.runs(parent=parent["gid"]))
     assert set(load.keys.values()) <= set(runs) and len(set(load.keys.values())) == len(load.keys)
+    return runs
+
+
+def settle(world, server, worker, load, stub):
+    """Everything comes to its end and adds up."""
+    runs = end_all(server, load, lambda: cancel_paced(server, load))
     wait_for(lambda: not world.task_processes(), 10, world.task_processes)
     assert worker.term(60) == 0
     assert server.term(60) == 0

@@ -18,7 +18,7 @@ from ax_world import AX_CHECK, Server, now_ms, wait_for
 from mariadb import MariaDB
 from redis import Redis
 from sinks import HttpSink
-from test_crash_points import (ELSEWHERE, FRESH, PATIENCE_S, SERVER_POINTS, WORKER_POINTS, Load, cancel_all, cancel_endless,
+from test_crash_points import (ELSEWHERE, FRESH, PATIENCE_S, SERVER_POINTS, WORKER_POINTS, Load, cancel_all, end_all,
                                needs_points)
 from test_kills import check_journal_of_scripts, check_stub
 
@@ -171,17 +171,7 @@ def cancel_reruns(server):
 
 def settle(two):
     load, server = two.load, two.load.server
-    wait_for(lambda: load.click() and not load.pending, 30)  # what had no answer
-    load.click_worker_enable()
-    wait_for(lambda: cancel_endless(server, load), 90)
-    wait_for(lambda: cancel_reruns(server), 90)
-    server.quiesce(150)
-    told = server.audit()
-    assert (told["unexplained"], told["duplicates"]) == (0, 0), told
-    runs = {run["gid"]: run for run in server.runs()}
-    for parent in [run for run in runs.values() if run["shards"]]:
-        runs.update((shard["gid"], shard) for shard in server.runs(parent=parent["gid"]))
-    assert set(load.keys.values()) <= set(runs) and len(set(load.keys.values())) == len(load.keys)
+    runs = end_all(server, load, lambda: cancel_reruns(server))
     wait_for(lambda: not two.world.task_processes(), 10, two.world.task_processes)
     assert [process.term(60) for process in (*two.workers, *two.servers)] == [0] * 4
     check_journal_of_scripts(load.notes, runs)
