@@ -1,5 +1,6 @@
 """Disks that are full, files that are broken, clocks that jump."""
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -11,6 +12,12 @@ from ax_world import AX_SERVER, AX_SERVER_LATER, AX_SERVER_NEXT, BUILD, FAKETIME
 MIB = 1024 * 1024
 FAIL_SYNC = BUILD / "tests/worker/libfail_sync.so"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a file system of its own needs root")
+
+
+def change_store(server, sql):
+    """While nobody has it open."""
+    with contextlib.closing(sqlite3.connect(server.store)) as store, store:
+        store.execute(sql)
 
 
 def refuse_to_start(process, *words):
@@ -143,10 +150,7 @@ def test_a_worker_between_two_stores(world):
     copy = world.server(name="copy", start=False)
     shutil.copytree(one.state, copy.state)
     copy.token, copy.worker_token_file = one.token, one.worker_token_file
-    db = sqlite3.connect(copy.store)
-    with db:
-        db.execute("UPDATE ax_store SET id = 7")
-    db.close()
+    change_store(copy, "UPDATE ax_store SET id = 7")
     for server in (one, copy):
         server.start()
     assert copy.get("/servers")["items"][0]["store_id"] == copy.events("started")[0]["store_id"] == f"{7:016x}"
@@ -196,9 +200,7 @@ def test_a_damaged_store(world):
 def test_a_store_of_a_newer_program(world):
     server = world.server()
     server.term()
-    with sqlite3.connect(server.store) as store:
-        store.execute("INSERT INTO ax_migration (number, name, hash, time, oldest) VALUES (9999, 'future', 'x', 0, 9999)")
-    store.close()
+    change_store(server, "INSERT INTO ax_migration (number, name, hash, time, oldest) VALUES (9999, 'future', 'x', 0, 9999)")
     refuse_to_start(server, "9999", "newer program")
 
 
@@ -224,9 +226,7 @@ def test_a_store_that_a_newer_program_expanded(world):
 def test_a_store_without_its_id(world):
     server = world.server()
     server.term()
-    with sqlite3.connect(server.store) as store:
-        store.execute("DELETE FROM ax_store")
-    store.close()
+    change_store(server, "DELETE FROM ax_store")
     refuse_to_start(server, "ax_store", "restore")
 
 
@@ -234,9 +234,7 @@ def test_a_store_of_another_program(world):
     server = world.server()
     server.term()
     server.store.unlink()
-    with sqlite3.connect(server.store) as store:
-        store.execute("CREATE TABLE letters (text TEXT)")
-    store.close()
+    change_store(server, "CREATE TABLE letters (text TEXT)")
     refuse_to_start(server, "another program")
 
 
