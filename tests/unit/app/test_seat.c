@@ -145,13 +145,10 @@ static void test_a_gid_that_is_taken_costs_no_fire(void **state)
 {
 	struct world *w = *state;
 	int64_t id = make_task(w, "* * * * *", NULL), next_ms;
-	struct ax_trigger ask = { .task_id = id, .params = "", .key = "" };
-	struct ax_run run;
-	bool existed;
 	w->now += 60000;
 	assert_int_equal(ax_gids_ensure(&w->ctx, NULL), AX_OK);
 	struct ax_gid_gen gids = w->ctx.gids;
-	assert_int_equal(ax_task_trigger(&w->ctx, &ask, &run, &existed, NULL), AX_OK);
+	trigger(w, id);
 	w->ctx.gids = gids;
 	assert_int_equal(ax_tick(&w->ctx, &next_ms, NULL), AX_BUSY);
 	assert_int_equal(ax_tick(&w->ctx, &next_ms, NULL), AX_OK);

@@ -300,11 +300,8 @@ static void split(struct ax_task_def *def)
 static void test_a_parent_ends_no_earlier_than_its_shards(void **state)
 {
 	struct world *w = *state;
-	struct ax_trigger ask = { .task_id = make_task(w, "", split), .params = "", .key = "" };
-	struct ax_run parent;
+	struct ax_run parent = trigger(w, make_task(w, "", split));
 	struct ax_order orders[2];
-	bool existed;
-	assert_int_equal(ax_task_trigger(&w->ctx, &ask, &parent, &existed, NULL), AX_OK);
 	assert_int_equal(poll(w, "w1", "i1", 2, orders, NULL), 2);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(report(w, "w1", AX_ITEM_STARTED, &orders[i].run), AX_VERDICT_APPLIED);
