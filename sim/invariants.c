@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/queue_feed.h"
 #include "app/seat.h"
 #include "base/arena.h"
 #include "check/check.h"
@@ -11,6 +12,10 @@
 
 #define EACH(row, sim, type)                                                                                           \
 	for (size_t i_##row = 0; (row = ax_mem_store_at((sim)->mem, type, i_##row)) != NULL; i_##row++)
+
+/* A due time that the queue lost is found in the store so much later: it is late first, a look comes once a second, and
+ * the turn that makes it takes its time. */
+enum { FOUND_MS = AX_QUEUE_LATE_MS + 1000 + 500 };
 
 /* Its start may have come with its end, in one report. */
 static bool has_begun(struct sim *sim, const struct ax_run *run)
@@ -756,8 +761,7 @@ static void check_attempts(struct sim *sim)
 	}
 }
 
-/* Does a run wait for the overlap rule while no other run of its task is active? */
-/* B099 */
+/* Does a run wait for the overlap rule while no other run of its task is active? (B099) */
 static bool held_by_nobody(struct sim *sim, const struct ax_run *run)
 {
 	const struct ax_run *other;
@@ -769,7 +773,8 @@ static bool held_by_nobody(struct sim *sim, const struct ax_run *run)
 }
 
 /* In calm times nothing is left over: no run in a worker's hands for long, none waiting that could be claimed, none
- * past its deadline (L1, L2). What waits for a retry or a due time may wait on: the clock may have gone back. */
+ * past its deadline for longer than a look for what is late takes (L1, L2). What waits for a retry or a due time may
+ * wait on: the clock may have gone back. */
 static void check_rest(struct sim *sim)
 {
 	const struct ax_run *run;
@@ -780,7 +785,8 @@ static void check_rest(struct sim *sim)
 			run->status == AX_RUN_WAITING && (run->hold == AX_HOLD_OVERLAP || run->hold == AX_HOLD_PAUSED);
 		bool with_shards = ax_run_is_parent(run) && run->status == AX_RUN_RUNNING; /* S2 looks at it */
 		bool just_begun = ax_run_is_given_out(run->status) && run->dispatch_time > now - AX_LEASE_MS;
-		if (ax_run_is_terminal(run->status) || (waits && run->deadline_time > now) || with_shards || just_begun)
+		if (ax_run_is_terminal(run->status) || (waits && run->deadline_time > now - FOUND_MS) || with_shards ||
+			just_begun)
 			continue;
 		if (!held && run->status == AX_RUN_WAITING && sim_may_wait_for_ever(sim, run))
 			continue;
