@@ -7,7 +7,7 @@ import pytest
 
 from ax_server import Server, wait_for
 from mariadb import MariaDB
-from redis import Redis, RedisCluster, RedisSentinel
+from redis import KINDS, SECURE, Redis, RedisCluster, RedisSentinel, make_certificates
 
 GROUPS = 8
 EVERY_MS = 1000
@@ -96,11 +96,9 @@ def one(tmp_path):
 
 
 # R20, R25
-@pytest.mark.parametrize("kind", ["single", "secure", "cluster", "sentinel"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_it_fires_through_the_queue(one, kind):
-    make = {"single": Redis, "secure": lambda: Redis(tls=True, user=("ax", "s3cret")), "cluster": RedisCluster,
-            "sentinel": RedisSentinel}[kind]
-    with make() as redis:
+    with KINDS[kind]() as redis:
         it = one(redis)
         it.fire_on(5)
         told = metrics(it.client)
@@ -109,6 +107,30 @@ def test_it_fires_through_the_queue(one, kind):
         assert it.end(5) < 500
         log = it.server.log.read_text()
         assert "s3cret" not in log and "queue_lags" not in log
+
+
+@pytest.mark.parametrize("whose, said", [("another authority's", "certificate"), ("another host's", "mismatch")])
+def test_a_certificate_that_is_not_to_be_trusted(tmp_path, whose, said):
+    """It is told nothing, least of all the password; the database decides."""
+    with Redis(**SECURE, options=["bind 127.0.0.1 127.0.0.2"]) as redis:
+        url, authority = redis.url(), redis.authority
+        if whose == "another host's":
+            url = url.replace("127.0.0.1", "127.0.0.2")
+        else:
+            make_certificates(tmp_path)
+            authority = tmp_path / "ca.pem"
+        server = Server(tmp_path / "server", "--queue", url, "--queue-ca", authority)
+        try:
+            client = server.set_up()
+            ids = make_tasks(client)
+            wait_for(lambda: metrics(client)["ax_fires_total"] >= 3 * len(ids))
+            assert all(said in event["message"] for event in server.events("redis_lost")) and server.events("redis_lost")
+            assert not server.events("redis_ready") and "cmdstat_auth" not in redis.ask("INFO", "commandstats")
+            assert check_fires(client, ids, 3) < 1500
+            server.stop()
+        finally:
+            if server.process.poll() is None:
+                server.kill()
 
 
 def test_a_flushed_queue(one):
@@ -220,6 +242,18 @@ def test_the_primary_fails(one):
         redis.fail_over()
         wait_for(lambda: leads(it.client), READY_S)
         it.fire_on(3)
+        assert it.end(6) < LATE_MS
+
+
+def test_a_primary_of_the_cluster_fails(one):
+    with RedisCluster(replicas=True) as redis:
+        it = one(redis)
+        it.fire_on(2)
+        redis.fail_over(next(node for node in redis.nodes if node.ask("KEYS", "ax:*:due")))
+        wait_for(lambda: metrics(it.client)["ax_redis_losses_total"] > 0 and leads(it.client), READY_S)
+        taken = metrics(it.client)["ax_due_queue_taken_total"]
+        it.fire_on(3)
+        assert metrics(it.client)["ax_due_queue_taken_total"] >= taken + 2 * GROUPS
         assert it.end(6) < LATE_MS
 
 

@@ -2,11 +2,10 @@
 
     with Redis() as redis:                         one server; Redis(tls=True), Redis(user=("ax", "secret"))
         redis.ask("PING") == "PONG"
-    with RedisCluster() as cluster:                three masters
-    with RedisSentinel() as sentinels:             a master, a replica, three sentinels
+    with RedisCluster() as cluster:                three masters; with replicas=True a replica of each
+    with RedisSentinel() as sentinels:             a master, a replica, three sentinels; both of these take tls and user, too
     python3 tests/lib/redis.py KIND COMMAND ARG…   runs COMMAND with its URL in AX_TEST_REDIS, and the authority of its
-                                                   certificate in AX_TEST_REDIS_CA; KIND: single, secure, cluster,
-                                                   sentinel
+                                                   certificate in AX_TEST_REDIS_CA; KIND: one of KINDS
 """
 
 import os
@@ -57,6 +56,12 @@ def make_certificates(folder):
             "-extfile", "san", "-out", "cert.pem")
 
 
+def url_head(kind, tls, user):
+    """What comes before the addresses. `kind`: "", "-cluster", "-sentinel"."""
+    who = f"{user[0]}:{user[1]}@" if user else ""
+    return f"redis{'s' if tls else ''}{kind}://{who}"
+
+
 def read_answer(stream):
     line = stream.readline()
     if not line.endswith(b"\r\n"):
@@ -79,22 +84,30 @@ class Redis(Started):
     program = "redis-server"
     start_s = START_S
 
-    def __init__(self, tls=False, user=None, options=()):
-        self.tls, self.user, self.options = tls, user, list(options)
+    def __init__(self, tls=False, user=None, options=(), like=None):
+        """`like`: another one, whose certificate this one has, too."""
+        self.tls, self.user, self.options, self.like = tls, user, list(options), like
         super().__init__("ax-redis-")
 
     def install(self):
-        if self.tls:
+        if self.tls and self.like is None:
             make_certificates(self.folder)
 
+    @property
+    def certificates(self):
+        return self.folder if self.like is None else self.like.certificates
+
+    def doors(self):
+        """What it listens on, and how it speaks to its like."""
+        if not self.tls:
+            return [f"port {self.port}"]
+        at = self.certificates
+        return ["port 0", f"tls-port {self.port}", f"tls-cert-file {at}/cert.pem", f"tls-key-file {at}/key.pem",
+                f"tls-ca-cert-file {at}/ca.pem", "tls-auth-clients no", "tls-replication yes"]
+
     def config(self):
-        port = [f"port {0 if self.tls else self.port}"]
-        if self.tls:
-            port += [f"tls-port {self.port}", f"tls-cert-file {self.folder}/cert.pem",
-                     f"tls-key-file {self.folder}/key.pem", f"tls-ca-cert-file {self.folder}/ca.pem",
-                     "tls-auth-clients no"]
         account = [f"user {self.user[0]} on >{self.user[1]} {ACL}"] if self.user else []
-        return ["bind 127.0.0.1", 'save ""', "appendonly no", f"dir {self.folder}", "loglevel notice", *port, *account,
+        return ["bind 127.0.0.1", 'save ""', "appendonly no", f"dir {self.folder}", "loglevel notice", *self.doors(), *account,
                 *self.options]
 
     def serve(self):
@@ -122,11 +135,10 @@ class Redis(Started):
 
     @property
     def authority(self):
-        return str(self.folder / "ca.pem") if self.tls else ""
+        return str(self.certificates / "ca.pem") if self.tls else ""
 
     def url(self, db=0):
-        who = f"{self.user[0]}:{self.user[1]}@" if self.user else ""
-        return f"redis{'s' if self.tls else ''}://{who}{self.address}/{db}"
+        return f"{url_head('', self.tls, self.user)}{self.address}/{db}"
 
     def ask(self, *words, seconds=10):
         """One command over a connection of its own, as the user who may do everything."""
@@ -141,18 +153,21 @@ class Redis(Started):
 
 
 class RedisCluster:
-    """Masters without replicas; the slots are spread evenly."""
+    """Masters; the slots are spread evenly."""
 
-    authority = ""
-
-    def __init__(self, masters=3):
-        self.nodes = []
+    def __init__(self, masters=3, tls=False, user=None, replicas=False):
+        self.nodes, self.replicas = [], []  # the replica of each, in the same order
         try:
-            for _ in range(masters):
-                self.nodes.append(Redis(options=[
-                    "cluster-enabled yes", f"cluster-port {free_port()}", "cluster-node-timeout 1000",
-                    "cluster-require-full-coverage no"]))
+            for nodes in (self.nodes, self.replicas) if replicas else (self.nodes,):
+                for _ in range(masters):
+                    nodes.append(Redis(tls, user, [
+                        "cluster-enabled yes", f"cluster-port {free_port()}", "cluster-node-timeout 1000",
+                        "cluster-require-full-coverage no", f"tls-cluster {'yes' if tls else 'no'}",
+                        "repl-diskless-sync-delay 0"],
+                        self.nodes[0] if self.nodes else None))
             self.join()
+            for node, replica in zip(self.nodes, self.replicas):
+                self.pair(node, replica)
         except BaseException:
             self.stop()
             raise
@@ -164,7 +179,7 @@ class RedisCluster:
         self.stop()
 
     def stop(self):
-        for node in self.nodes:
+        for node in (*self.nodes, *self.replicas):
             node.stop()
 
     def join(self):
@@ -173,15 +188,23 @@ class RedisCluster:
             last = 16383 if i == len(self.nodes) - 1 else (i + 1) * share - 1
             node.ask("CLUSTER", "ADDSLOTSRANGE", i * share, last)
             node.ask("CLUSTER", "SET-CONFIG-EPOCH", i + 1)
-        for node in self.nodes[1:]:
+        for node in (*self.nodes[1:], *self.replicas):
             bus = next(line.split()[1] for line in node.options if line.startswith("cluster-port"))
             self.nodes[0].ask("CLUSTER", "MEET", "127.0.0.1", node.port, bus)
-        for node in self.nodes:
+        for node in (*self.nodes, *self.replicas):
             wait_for(lambda node=node: "cluster_state:ok" in node.ask("CLUSTER", "INFO") and
                      len(node.ask("CLUSTER", "SLOTS")) == len(self.nodes))
 
+    def pair(self, node, replica):
+        wait_for(lambda: replica.ask("CLUSTER", "REPLICATE", node.ask("CLUSTER", "MYID")) == "OK")
+        wait_for(lambda: "master_link_status:up" in replica.ask("INFO", "replication"))
+
+    @property
+    def authority(self):
+        return self.nodes[0].authority
+
     def url(self):
-        return "redis-cluster://" + ",".join(node.address for node in self.nodes)
+        return url_head("-cluster", self.nodes[0].tls, self.nodes[0].user) + ",".join(node.address for node in self.nodes)
 
     def owner(self, slot):
         """The node that itself says so."""
@@ -190,6 +213,12 @@ class RedisCluster:
                 if first <= slot <= last and master[1] == node.port:
                     return node
         raise AssertionError(f"nobody has slot {slot}")
+
+    def fail_over(self, node):
+        """The master dies; waits until its replica has its slots."""
+        heir = self.replicas[self.nodes.index(node)]
+        node.kill()
+        wait_for(lambda: heir.ask("ROLE")[0] == "master")
 
     def begin_move(self, slot, to):
         """Its keys are at the other node, which may be asked for them by who was sent there (ASK); the slot is not. Answers
@@ -214,26 +243,24 @@ class RedisCluster:
 class Sentinel(Redis):
     program = "redis-sentinel"
 
-    def __init__(self, master_port):
-        self.master_port = master_port
-        super().__init__()
+    def __init__(self, master):
+        self.master_port = master.port
+        super().__init__(master.tls, like=master)
 
     def config(self):
-        return ["bind 127.0.0.1", f"port {self.port}", f"dir {self.folder}",
+        return ["bind 127.0.0.1", f"dir {self.folder}", *self.doors(),
                 f"sentinel monitor {MASTER} 127.0.0.1 {self.master_port} 2",
                 f"sentinel down-after-milliseconds {MASTER} 500", f"sentinel failover-timeout {MASTER} 3000"]
 
 
 class RedisSentinel:
-    authority = ""
-
-    def __init__(self, sentinels=3):
+    def __init__(self, sentinels=3, tls=False, user=None):
         self.servers, self.sentinels = [], []
         try:
-            self.servers.append(Redis())
-            self.servers.append(Redis(options=[f"replicaof 127.0.0.1 {self.servers[0].port}",
-                                               "repl-diskless-sync-delay 0"]))
-            self.sentinels = [Sentinel(self.servers[0].port) for _ in range(sentinels)]
+            self.servers.append(Redis(tls, user))
+            first = self.servers[0]
+            self.servers.append(Redis(tls, user, [f"replicaof 127.0.0.1 {first.port}", "repl-diskless-sync-delay 0"], first))
+            self.sentinels = [Sentinel(first) for _ in range(sentinels)]
             wait_for(lambda: "master_link_status:up" in self.servers[1].ask("INFO", "replication"))
             for sentinel in self.sentinels:
                 wait_for(lambda sentinel=sentinel: self.knows_all(sentinel))
@@ -256,8 +283,13 @@ class RedisSentinel:
         told = dict(zip(fields[::2], fields[1::2]))
         return int(told["num-slaves"]) == 1 and int(told["num-other-sentinels"]) == len(self.sentinels) - 1
 
+    @property
+    def authority(self):
+        return self.servers[0].authority
+
     def url(self):
-        return "redis-sentinel://" + ",".join(s.address for s in self.sentinels) + f"/{MASTER}"
+        head = url_head("-sentinel", self.servers[0].tls, self.servers[0].user)
+        return head + ",".join(s.address for s in self.sentinels) + f"/{MASTER}"
 
     def master(self):
         """The server that sentinels name and that says so itself."""
@@ -274,13 +306,19 @@ class RedisSentinel:
         return wait_for(lambda: (now := self.master()) is not None and now is not old and now)
 
 
+SECURE = {"tls": True, "user": ("ax", "s3cret")}
+KINDS = {
+    "single": Redis, "cluster": RedisCluster, "sentinel": RedisSentinel,
+    "secure": lambda: Redis(**SECURE), "secure-cluster": lambda: RedisCluster(**SECURE),
+    "secure-sentinel": lambda: RedisSentinel(**SECURE),
+}
+
+
 def main(kind, command):
-    kinds = {"single": Redis, "secure": lambda: Redis(tls=True, user=("ax", "s3cret")), "cluster": RedisCluster,
-             "sentinel": RedisSentinel}
-    if kind not in kinds or not command:
+    if kind not in KINDS or not command:
         sys.exit(__doc__)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with kinds[kind]() as redis:
+    with KINDS[kind]() as redis:
         return subprocess.run(command, env=dict(os.environ, AX_TEST_REDIS=redis.url(),
                                                 AX_TEST_REDIS_CA=redis.authority)).returncode
 
