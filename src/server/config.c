@@ -172,6 +172,9 @@ static enum ax_status read_queue(const char *const values[OPT_MAX], struct ax_co
 		return AX_OK;
 	if (ax_redis_url_read(queue, &ret->redis_url, &why) != AX_OK)
 		return refuse(err, OPT_queue, why.msg);
+	bool lacks_password = ret->redis_url.user[0] != '\0' && ret->redis_url.password[0] == '\0';
+	if (lacks_password && password_file[0] == '\0')
+		return refuse(err, OPT_queue, "names a user without a password: give --queue-password-file");
 	if (password_file[0] == '\0')
 		return AX_OK;
 	struct ax_arena scratch = { 0 };

@@ -109,6 +109,21 @@ def test_it_fires_through_the_queue(one, kind):
         assert "s3cret" not in log and "queue_lags" not in log
 
 
+def test_an_account_whose_password_is_in_a_file(tmp_path):
+    user, password = SECURE["user"]
+    (tmp_path / "password").write_text(password + "\n")
+    with Redis(user=(user, password)) as redis:
+        server = Server(tmp_path / "server", "--queue", f"redis://{user}@{redis.address}/0", "--queue-password-file", tmp_path / "password")
+        try:
+            client = server.set_up()
+            wait_for(lambda: leads(client), READY_S)
+            assert password not in server.log.read_text()
+            server.stop()
+        finally:
+            if server.process.poll() is None:
+                server.kill()
+
+
 @pytest.mark.parametrize("whose, said", [("another authority's", "certificate"), ("another host's", "mismatch")])
 def test_a_certificate_that_is_not_to_be_trusted(tmp_path, whose, said):
     """It is told nothing, least of all the password; the database decides."""
@@ -314,6 +329,7 @@ def test_a_start_without_redis(tmp_path):
 @pytest.mark.parametrize("options, said", [
     (["--queue", "redis://:s3cret@h:1/x"], "number of the database"),
     (["--queue", "memcached://h"], "must be redis://"),
+    (["--queue", "redis://s3cret@h:1"], "names a user without a password"),
     (["--queue-password-file", "/nonexistent"], "goes with --queue redis"),
     (["--shards", "16"], "numbers from 0 to 15"),
     (["--shards", "3-1"], "numbers from 0 to 15"),

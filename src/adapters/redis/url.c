@@ -91,11 +91,12 @@ static bool read_secret(const char *text, size_t len, char *ret)
 static bool read_credentials(const char *text, size_t len, struct ax_redis_url *url)
 {
 	const char *colon = memchr(text, ':', len);
-	if (colon == NULL)
+	size_t user = colon == NULL ? len : (size_t)(colon - text);
+	if (!read_secret(text, user, url->user))
 		return false;
-	size_t user = (size_t)(colon - text);
-	return read_secret(text, user, url->user) && read_secret(colon + 1, len - user - 1, url->password) &&
-		url->password[0] != '\0';
+	if (colon == NULL)
+		return user > 0;
+	return read_secret(colon + 1, len - user - 1, url->password) && url->password[0] != '\0';
 }
 
 static bool read_addresses(const char *text, size_t len, struct ax_redis_url *url)
@@ -157,8 +158,8 @@ enum ax_status ax_redis_url_read(const char *text, struct ax_redis_url *ret, str
 	if (at != NULL) {
 		if (!read_credentials(rest, (size_t)(at - rest), &url))
 			return refuse(err,
-				"must have user and password as USER:PASSWORD@ or :PASSWORD@, with %XX for what is "
-				"special, at most 512 bytes each");
+				"must have user and password as USER:PASSWORD@, :PASSWORD@ or USER@, with %XX for what "
+				"is special, at most 512 bytes each");
 		rest = at + 1;
 	}
 	size_t len = strcspn(rest, "/");

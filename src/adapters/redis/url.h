@@ -8,7 +8,7 @@
  *   redis-sentinel://[USER:PASSWORD@]HOST:PORT,…/NAME[/N]
  *
  * "rediss" in place of "redis" speaks TLS. Without a port: 6379, of sentinels 26379. `:PASSWORD@` alone is that of the
- * user "default". User and password may hold %XX. */
+ * user "default"; with `USER@` alone the password comes from elsewhere. User and password may hold %XX. */
 
 #include <stdbool.h>
 #include "base/err.h"
@@ -26,7 +26,7 @@ struct ax_redis_url {
 	enum ax_redis_kind kind;
 	bool tls;
 	char user[AX_REDIS_SECRET_MAX + 1];     /* "" = the user "default" */
-	char password[AX_REDIS_SECRET_MAX + 1]; /* "" = it does not ask for one */
+	char password[AX_REDIS_SECRET_MAX + 1]; /* "" = it does not ask for one, or this is not known here */
 	int db;
 	struct ax_redis_address at[AX_REDIS_ADDRESSES_MAX]; /* of the node, of some nodes, or of the sentinels */
 	int n;

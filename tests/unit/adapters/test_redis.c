@@ -50,6 +50,9 @@ static void test_credentials(void **state)
 	assert_string_equal(url.password, "se:cr@et");
 	url = read_url("redis-cluster://u:p%25@a:1,b:2");
 	assert_string_equal(url.password, "p%");
+	url = read_url("redis-sentinel://a%40x@a:1/m"); /* the password comes from elsewhere */
+	assert_string_equal(url.user, "a@x");
+	assert_string_equal(url.password, "");
 }
 
 static void test_many_addresses(void **state)
@@ -85,7 +88,7 @@ static void test_refused_without_telling_secrets(void **state)
 		"redis://u:s3cret@h:1/-1",
 		"redis://u:s3cret@h:1/0/1",
 		"redis://u:s3cret@a:1,b:2",
-		"redis://s3cret@h:1",
+		"redis://@h:1",
 		"redis://u:@h:1",
 		"redis://u:s3cret%@h:1",
 		"redis://u:s3cret%0@h:1",
