@@ -123,6 +123,30 @@ def test_a_full_disk_of_the_worker(world):
     assert worker.term() == 0 and server.term() == 0
 
 
+@needs_root
+def test_a_full_disk_of_the_logs(world):
+    """Nobody can be told, and all goes on."""
+    disk = world.small_disk("logs", MIB)
+    server = world.server(start=False)
+    server.log_path = disk / "server.log"
+    server.start()
+    worker = world.worker(server, start=False)
+    worker.log_path = disk / "worker.log"
+    worker.start()
+    filler = fill(disk)
+    task, size = server.task("works", script="true"), worker.log_path.stat().st_size
+
+    def work(times):
+        for _ in range(times):  # a line of the worker each
+            server.wait_run(server.trigger(task), "SUCCESS")
+        return len(worker.events("run_received"))
+    told = work(40)
+    assert worker.log_path.stat().st_size < size + 4096, "the disk is full but for a page"
+    filler.unlink()
+    assert work(2) > told  # the first line may end one that was cut off
+    assert worker.term() == 0 and server.term() == 0
+
+
 # B019
 def test_a_second_server_on_the_same_state(world):
     first = world.server()
