@@ -110,14 +110,16 @@ def rolling_upgrade(rig, chance):
         yield chance.uniform(0.5, 2)
 
 
-@cell("clock-step", "the clock of one server of three is an hour ahead, or behind, for 10 s", "I1, I2, I14: none early, none twice",
-      {"late_s": 5}, CLUSTER | {"clocks": True}, ("faketime",))
+@cell("clock-step", "the clock of one server of three, or of all, is an hour or half a minute ahead or behind, or goes 200 ppm too fast, for 10 s",
+      "I1, I2, I14: none early, none twice", {"late_s": 5}, CLUSTER | {"clocks": True}, ("faketime",))
 def clock_step(rig, chance):
-    n, seconds = chance.randrange(len(rig.servers)), chance.choice([3600, -3600, 30, -30])
-    rig.note(f"{rig.servers[n].name} by {seconds} s")
-    rig.clocks[n].set(seconds)
+    clocks, seconds = chance.choice([rig.clocks, [chance.choice(rig.clocks)]]), chance.choice([3600, -3600, 30, -30, 0])
+    rig.note(f"{len(clocks)} servers {f'by {seconds} s' if seconds else 'too fast'}")
+    for clock in clocks:
+        clock.set(seconds, 1 if seconds else 1.0002)
     yield 10
-    rig.clocks[n].set(0)
+    for clock in clocks:
+        clock.set(0)
 
 
 # ---- workers
