@@ -143,9 +143,9 @@ static enum ax_status run_chore(struct ax_tx *tx, void *arg, struct ax_err *err)
 	return pass->chore(pass->ctx, tx, pass->now, &pass->taken, err);
 }
 
-static enum ax_status find_next(struct ax_tx *tx, void *arg, struct ax_err *err)
+enum ax_status ax_tick_find_next(struct ax_tx *tx, void *ret_ms, struct ax_err *err)
 {
-	int64_t *next = arg;
+	int64_t *next = ret_ms;
 	int64_t task = 0, run = 0;
 	enum ax_status status = tx->ops->task_next_due(tx, &task, err);
 	if (status == AX_OK)
@@ -229,7 +229,7 @@ enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *
 	if (ctx->queue_leads_ms > 0)
 		*ret_next_ms = pass.more ? pass.now : 0;
 	else if (status == AX_OK)
-		status = ax_store_run(ctx->store, ctx->arena, find_next, ret_next_ms, err);
+		status = ax_store_run(ctx->store, ctx->arena, ax_tick_find_next, ret_next_ms, err);
 	/* what is due and was not found, another transaction holds: it deals with it, or lets it go in a moment */
 	if (status == AX_OK && *ret_next_ms != 0 && *ret_next_ms <= pass.now && pass.found == 0)
 		*ret_next_ms = pass.now + AX_BUSY_MS;

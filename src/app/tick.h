@@ -13,6 +13,9 @@ enum { AX_BUSY_MS = 20 }; /* for as long what another transaction holds is left 
  * Crash points: before and after each transaction; each leaves rows that the next call finds. */
 enum ax_status ax_tick(struct ax_ctx *ctx, int64_t *ret_next_ms, struct ax_err *err) AX_MUST_USE;
 
+/* That instant, as an int64_t. */
+enum ax_status ax_tick_find_next(struct ax_tx *tx, void *ret_ms, struct ax_err *err) AX_MUST_USE;
+
 /* What it does with one task that is due, and with one run whose deadline passed, both locked; for app/taken.c. The row
  * is as stored afterwards. */
 enum ax_status ax_tick_task(

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/counts.h"
+#include "app/tick.h"
 #include "check/check.h"
 #include "core/limits.h"
 #include "core/rule.h"
@@ -309,7 +310,9 @@ enum ax_status ax_get_metrics(struct ax_call *c, struct ax_err *err)
 	enum ax_status status = c->tx->ops->live_counts(c->tx, counts->runs, err);
 	if (status == AX_OK)
 		status = c->tx->ops->alert_counts(c->tx, counts->alerts, err);
-	return status == AX_OK ? c->tx->ops->deliveries_pending(c->tx, &counts->deliveries, err) : status;
+	if (status == AX_OK)
+		status = c->tx->ops->deliveries_pending(c->tx, &counts->deliveries, err);
+	return status == AX_OK ? ax_tick_find_next(c->tx, &counts->next_ms, err) : status;
 }
 
 static enum ax_status health(struct ax_call *c, bool ready)

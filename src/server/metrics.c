@@ -162,6 +162,10 @@ void ax_metrics_print(struct ax_server *server, const struct ax_stored_counts *s
 	counter(out, "ax_busy_total", "Calls answered 503 because a queue was full.", m->refused_busy);
 	one(out, "ax_tick_age_seconds", "gauge", "Time since the scheduler last looked.",
 		(double)(mono - m->tick_ms) / 1000);
+	int64_t overdue_ms = stored->next_ms == 0 ? 0 : AX_MAX(ax_now_ms(&server->clock.port) - stored->next_ms, 0);
+	one(out, "ax_oldest_overdue_seconds", "gauge",
+		"How long the oldest fire, retry or lease that is due has waited for a server to see to it.",
+		(double)overdue_ms / 1000);
 	counter(out, "ax_commits_total", "Commits; with SQLite each carries many errands.", m->commits);
 	counter(out, "ax_commit_failures_total", "Transactions that failed.", m->commit_failures);
 	undone(out, server->threads.backend);

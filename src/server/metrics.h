@@ -57,6 +57,7 @@ struct ax_stored_counts {
 	int64_t runs[32];   /* live ones by state */
 	int64_t alerts[32]; /* open ones by rule */
 	int64_t deliveries; /* pending */
+	int64_t next_ms;    /* when the next thing becomes due, or the oldest one did; 0 = nothing is known */
 };
 
 struct ax_server;

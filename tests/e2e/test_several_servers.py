@@ -358,8 +358,10 @@ def test_b149_one_row_that_is_held_keeps_no_other_task_back(servers):
         wait_for(lambda: all(fired(task) >= 8 for task in others), 60)
         assert s.latest(since) <= 5000
         assert fired(held) <= 1  # what was under way when it was taken
+        assert all(5 < metric(server, "ax_oldest_overdue_seconds") < 60 for server in s.all)
         session.query("ROLLBACK")
     wait_for(lambda: fired(held) >= 1, 15)
+    wait_for(lambda: all(metric(server, "ax_oldest_overdue_seconds") < 1 for server in s.all), 15)
     s.settle()
 
 
