@@ -341,9 +341,18 @@ def test_wrong_options_are_told(tmp_path, options, said):
     assert said in text and "s3cret" not in text
 
 
+def taken_by_connection(redis):
+    """The shards that each connection has taken from, by the commands that Redis noted."""
+    shards = {}
+    for _, _, _, words, address, *_ in redis.ask("SLOWLOG", "GET", "-1"):
+        if words[0] == "EVAL" and "'-inf'" in words[1]:
+            shards.setdefault(address, set()).add(int(re.search(r"\{s(\d+)\}", words[3])[1]))
+    return list(shards.values())
+
+
 # R8, R25
 def test_two_servers_share_a_database_and_a_queue(tmp_path):
-    with MariaDB() as database, Redis() as redis:
+    with MariaDB() as database, Redis(options=["slowlog-log-slower-than 0", "slowlog-max-len 100000"]) as redis:
         options = ["--store", database.url(), "--queue", redis.url()]
         a = Server(tmp_path / "a", *options, "--shards", "0-7")
         b = None
@@ -355,7 +364,8 @@ def test_two_servers_share_a_database_and_a_queue(tmp_path):
             ids = make_tasks(client, 24)
             wait_for(lambda: metrics(client)["ax_fires_total"] + metrics(other)["ax_fires_total"] >= 5 * len(ids), 30)
             taken = [metrics(c)["ax_due_queue_taken_total"] for c in (client, other)]
-            assert min(taken) >= len(ids), taken  # each had its shards
+            assert min(taken) >= len(ids), taken
+            assert sorted(taken_by_connection(redis), key=min) == [set(range(8)), set(range(8, 16))]  # each had its shards
             b.kill()  # nobody is there for 8-15
             begun = metrics(client)["ax_fires_total"]
             wait_for(lambda: metrics(client)["ax_fires_total"] >= begun + 6 * len(ids), 30)
