@@ -299,6 +299,10 @@ class Place:
     def has_live_runs(self):
         return bool(self.call("GET", "/runs?live=true&limit=1")["items"])
 
+    def is_done(self, runs):
+        """None lives, and so many were made: a server that has too little processor may not have made any yet."""
+        return not self.has_live_runs() and self.store.rows("SELECT count(*) FROM ax_task_log")[0][0] >= runs
+
     def pause(self, group, paused):
         version = self.call("GET", f"/groups/{group}")["version"]
         self.call("PATCH", f"/groups/{group}", {"version": version, "paused": paused})

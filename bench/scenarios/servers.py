@@ -30,8 +30,7 @@ def drain(build, servers, tasks, percent):
                 raise Skipped("the machine is too busy: the tasks were not created in time")
             time.sleep(due_s - time.time())
             cpu = place.cpu_s()["server"]
-            time.sleep(1)
-            wait_for("the last run", lambda: not place.has_live_runs(), 300, 0.5)
+            wait_for("the last run", lambda: place.is_done(tasks), 300, 0.5)
             used = place.cpu_s()["server"] - cpu
         finally:
             place.stop()
