@@ -62,6 +62,18 @@ static enum ax_status read_def(struct ax_turn *t, const struct ax_run *run, stru
 	return ax_run_def(t->tx, run, &t->known.def, err);
 }
 
+/* A shard goes where the parameters of its parent say, which it is given too. */
+static enum ax_status find_key(struct ax_turn *t, const struct ax_run *run, uint64_t *ret, struct ax_err *err)
+{
+	struct ax_run asked = *run;
+	enum ax_status status = AX_OK;
+	if (run->parent != 0 && t->known.def.route == AX_ROUTE_HASH)
+		status = read_parent(t, run, &asked.params, err);
+	if (status == AX_OK)
+		*ret = ax_route_key(&t->known.def, &asked);
+	return status;
+}
+
 /* Chooses for the run the worker that its route wants, if that one has room or the run has waited long enough. */
 static enum ax_status offer(struct ax_turn *t, struct ax_run *run, struct ax_err *err)
 {
@@ -78,13 +90,15 @@ static enum ax_status offer(struct ax_turn *t, struct ax_run *run, struct ax_err
 		status = ax_takers_find_others(takers, t->tx, err);
 		n = ax_takers_list(takers, run, &any_room);
 	}
+	uint64_t key;
+	if (status == AX_OK)
+		status = find_key(t, run, &key, err);
 	if (status != AX_OK)
 		return status;
 	for (int i = 0; i < n; i++)
 		takers->candidates[i].avoid = ax_route_avoids(route, run, takers->candidates[i].name);
 	int64_t waited = t->now - run->ready_time;
-	int chosen = ax_route_choose(route, takers->candidates, n, ax_route_key(&t->known.def, run),
-		waited >= 0 && waited < AX_ROUTE_WAIT_MS);
+	int chosen = ax_route_choose(route, takers->candidates, n, key, waited >= 0 && waited < AX_ROUTE_WAIT_MS);
 	if (chosen == AX_ROUTE_WAIT)
 		ax_turn_again(t, AX_ROUTE_WAIT_MS - waited);
 	return chosen < 0 ? AX_OK : choose(t, run, takers->of[chosen], err);

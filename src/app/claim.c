@@ -72,15 +72,20 @@ static enum ax_status find_wanted(struct ax_claim_view *view, const struct ax_ru
 	int n, struct ax_claim_facts *facts, struct ax_err *err)
 {
 	struct ax_task_def def;
+	struct ax_run asked = *run, parent;
 	int64_t until = run->ready_time + AX_ROUTE_WAIT_MS;
 	if (view->now < run->ready_time || view->now >= until)
 		return AX_OK;
 	enum ax_status status = ax_run_def(view->tx, run, &def, err);
+	if (status == AX_OK && run->parent != 0 && def.route == AX_ROUTE_HASH) {
+		status = view->tx->ops->run_get(view->tx, run->parent, false, &parent, err);
+		asked.params = parent.params;
+	}
 	if (status != AX_OK)
 		return status == AX_NOT_FOUND ? AX_OK : status;
 	for (int i = 0; i < n; i++)
 		candidates[i].avoid = ax_route_avoids(def.route, run, candidates[i].name);
-	uint64_t key = ax_route_key(&def, run);
+	uint64_t key = ax_route_key(&def, &asked);
 	if (ax_route_choose(def.route, candidates, n, key, true) != AX_ROUTE_WAIT)
 		return AX_OK;
 	for (int i = 0; i < n; i++)

@@ -299,6 +299,33 @@ static void test_hash_stays(void **state)
 	assert_in_range(moved, 1, 15);
 }
 
+static void by_customer_in_shards(struct ax_task_def *def)
+{
+	by_customer(def);
+	def->shard_count = 2;
+}
+
+static void test_shards_go_by_the_key_of_their_run(void **state)
+{
+	struct world *w = *state;
+	int64_t id = task_with(w, AX_ROUTE_HASH, by_customer);
+	int64_t split = task_with(w, AX_ROUTE_HASH, by_customer_in_shards);
+	for (int i = 0; i < 10; i++) {
+		struct ax_order orders[6];
+		char who[6], home = goes_to(w, id, customer(w, i), "abc");
+		trigger_params(w, split, customer(w, i));
+		assert_int_equal(ask(w, "abc", 2, orders, who), 2);
+		for (int k = 0; k < 2; k++) {
+			assert_int_equal(who[k], home);
+			result(w, (char[]){ home, '\0' }, &orders[k].run, AX_OUTCOME_SUCCESS);
+		}
+	}
+	/* nobody else gets them at once */
+	char home = goes_to(w, id, customer(w, 0), "abc");
+	trigger_params(w, split, customer(w, 0));
+	assert_int_equal(ask(w, home == 'a' ? "bc" : home == 'b' ? "ac" : "ab", 2, NULL, NULL), 0);
+}
+
 static void test_a_run_waits_for_the_wanted_one_five_seconds(void **state)
 {
 	struct world *w = *state;
@@ -610,6 +637,7 @@ int main(void)
 		T(test_random_spreads),
 		T(test_lru_and_lfu),
 		T(test_hash_stays),
+		T(test_shards_go_by_the_key_of_their_run),
 		T(test_a_run_waits_for_the_wanted_one_five_seconds),
 		T(test_why_names_the_route),
 		T(test_patience_begins_anew_with_every_wait),
