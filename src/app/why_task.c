@@ -42,10 +42,12 @@ static bool last_after(struct look *look, int64_t from, int64_t until, int64_t *
 	return *ret != 0;
 }
 
-/* From the newest rule back: the first that has a fire at or before the instant. */
+/* From the newest rule back: the first that has a fire at or before the instant. Without one it is told from the rule
+ * that was in force, whatever those before it were. */
 static void find_fire(struct look *look)
 {
 	struct ax_why_case *c = &look->c;
+	const struct ax_epoch *in_force = ax_why_epoch(c, look->at);
 	int64_t until = look->at;
 	for (int i = c->epochs.n - 1; c->status == AX_OK && i >= 0; i--) {
 		const struct ax_epoch *epoch = &c->epochs.at[i];
@@ -55,9 +57,9 @@ static void find_fire(struct look *look)
 		look->epoch = epoch;
 		if (ax_why_rule(c, epoch, &rule)) {
 			bool after = rule.schedule.kind == AX_SCHEDULE_AFTER;
-			if (after && !epoch->enabled)
+			if (after && !epoch->enabled && epoch == in_force)
 				return;
-			if (after ? last_after(look, epoch->from_time, until, &look->fire)
+			if (after ? epoch->enabled && last_after(look, epoch->from_time, until, &look->fire)
 				  : ax_rule_last(&rule, epoch->from_time + 1, until + 1, &look->fire)) {
 				look->due = look->fire + rule.jitter_ms;
 				return;
@@ -65,6 +67,8 @@ static void find_fire(struct look *look)
 		}
 		until = epoch->from_time;
 	}
+	if (in_force != NULL)
+		look->epoch = in_force;
 }
 
 /* "02:30 does not exist on this day; …" */
@@ -311,6 +315,14 @@ static void account(struct look *look)
 
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
+/* Did the task have a schedule then? What followed others may have one now, and the other way round. */
+static bool had_schedule(const struct look *look)
+{
+	const struct ax_why_case *c = &look->c;
+	const struct ax_epoch *epoch = look->at == c->now ? NULL : ax_why_epoch(c, look->at);
+	return epoch != NULL ? epoch->cron_expr[0] != '\0' : ax_def_has_schedule(&c->task.def);
+}
+
 /* A task without a schedule: its newest run. */
 static void newest_run(struct look *look)
 {
@@ -325,7 +337,13 @@ static void newest_run(struct look *look)
 		return;
 	if (runs.n > 0)
 		look->run = runs.at[0];
-	ax_why_causes(c, look->run.create_time);
+	if (ax_def_has_schedule(&c->task.def)) { /* by now */
+		int64_t from = ax_why_epoch(c, look->at)->from_time;
+		ax_why_say(c, from, AX_WHY_INFO, "no_schedule", AX_SAY_HAD_NO_SCHEDULE);
+		ax_why_with_time(c, "from", from);
+	} else {
+		ax_why_causes(c, look->run.create_time);
+	}
 	ax_why_with_time(c, runs.n > 0 ? "at" : "until", look->at);
 	if (runs.n > 0) {
 		ax_why_with_number(c, "run", look->run.gid);
@@ -371,11 +389,11 @@ static void tell(struct look *look)
 {
 	struct ax_why_case *c = &look->c;
 	tell_task(look);
-	if (ax_def_has_schedule(&c->task.def)) {
+	if (had_schedule(look)) {
 		find_fire(look);
 		tell_fire(look);
 		account(look);
-	} else {
+	} else if (!ax_def_has_schedule(&c->task.def) || !backfilled(look)) {
 		newest_run(look);
 	}
 	int answer = c->why->answer;

@@ -136,6 +136,7 @@ export const zhSentences: Record<string, string> = {
 	fire_not_due: '{fire} 的触发尚未到期，还有 {in_ms}。',
 	gap: '{fire} 没有触发[（{note}）]。',
 	gap_disabled: '{fire} 没有触发[（{note}）]，即使届时任务已启用。',
+	had_no_schedule: '任务从 {from} 起没有时间表；其运行按请求生成，或在其他任务成功后生成。[到 {until} 为止没有运行。][到 {at} 为止最近的是运行 {run}（{state}）。]',
 	never_enabled: '任务已创建但从未启用：恢复前不生成运行。',
 	newest_fire: '{at} 或之前最近的触发是 {fire}[（{note}）]，按 {since} 起的规则（{schedule}，{zone}）。',
 	next_fire: '下一次触发在 {at}。',

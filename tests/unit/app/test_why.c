@@ -13,6 +13,7 @@
 #include "app/workers.h"
 #include "core/limits.h"
 #include "core/rule.h"
+#include "core/task_def.h"
 #include "make_tzif.h"
 #include "port/mem_store.h"
 
@@ -891,6 +892,133 @@ static void test_tasks_without_a_schedule_and_after(void **state)
 	assert_int_equal(step(&why, "fire", 0)->mark, AX_WHY_OK);
 }
 
+static void edit(struct world *w, int64_t id, void (*change)(struct ax_task_def *def))
+{
+	struct ax_task task = task_row(w, id), changed;
+	struct ax_err err = { 0 };
+	change(&task.def);
+	if (ax_task_update(&w->ctx, id, task.version, &task.def, "test", &changed, &err) != AX_OK)
+		fail_msg("%s: %s", err.field, err.msg);
+}
+
+static const char *upstreams; /* as a definition names them */
+
+static void follows(struct ax_task_def *def)
+{
+	def->task_type = AX_TASK_SCHEDULED;
+	def->cron_expr = "";
+	def->upstreams = upstreams;
+}
+
+static void at_half_past_two(struct ax_task_def *def)
+{
+	def->upstreams = "";
+	def->cron_expr = "30 2 * * *";
+}
+
+static void test_a_task_that_had_a_schedule_at_times(void **state)
+{
+	struct world *w = *state;
+	int64_t upstream = make_task(w, "", NULL);
+	upstreams = number(w, upstream);
+	int64_t id = make_task(w, "", follows);
+	go(w, 1000);
+	struct ax_run run = trigger(w, id);
+	go(w, 3599000);
+	edit(w, id, at_half_past_two);
+	go(w, 3600000); /* 02:00: the schedule has had no fire yet, and the task is no draft */
+	struct ax_why why = why_task(w, id, w->now);
+	assert_false(has(&why, "created") || has(&why, "paused"));
+	assert_true(has(&why, "no_fire_yet"));
+	why = why_task(w, id, T0 + 1800000); /* it followed another then */
+	assert_string_equal(verdict(&why), "no_schedule");
+	says(answer(&why), "From 2026-06-01T00:00:00Z on the task had no schedule");
+	says(answer(&why), number(w, run.gid));
+	run = claim(w);
+	result(w, "w1", &run, AX_OUTCOME_SUCCESS);
+	go(w, 1800000); /* 02:30 */
+	run = find_run(w, id, AX_RUN_WAITING, 0);
+	go(w, 1800000);
+	edit(w, id, follows);
+	go(w, 1000);
+	trigger(w, id);
+	go(w, 1000);
+	why = why_task(w, id, T0 + 9000000 + 60000); /* it had a schedule then */
+	assert_string_equal(verdict(&why), "waiting");
+	says(answer(&why), "2026-06-01T02:30:00Z");
+	says(answer(&why), number(w, run.gid));
+	why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "no_schedule");
+	says(answer(&why), "one of these has succeeded");
+}
+
+static void every_half_hour(struct ax_task_def *def)
+{
+	def->upstreams = "";
+	def->cron_expr = "*/30 * * * *";
+}
+
+static void test_a_backfill_made_a_fire_of_when_there_was_no_schedule(void **state)
+{
+	struct world *w = *state;
+	upstreams = number(w, make_task(w, "", NULL));
+	int64_t id = make_task(w, "", follows);
+	go(w, 3600000);
+	edit(w, id, every_half_hour);
+	struct ax_backfill_ask ask = { .task_id = id, .from_time = T0 + 1, .to_time = w->now, .max_live = 5 };
+	struct ax_backfill b;
+	assert_int_equal(ax_backfill_create(&w->ctx, &ask, "ann", &b, NULL), AX_OK);
+	go(w, 1000);
+	struct ax_why why = why_task(w, id, T0 + 1800000 + 60000);
+	assert_string_equal(verdict(&why), "waiting");
+	says(answer(&why), "backfill");
+}
+
+/* What is told of a task that has had no fire since it was enabled. */
+static void test_enabled_and_no_fire_yet(void **state)
+{
+	struct world *w = *state;
+	int64_t id = make_task(w, "30 2 * * *", NULL), after = make_task(w, "@after 30m", NULL);
+	set_status(w, id, AX_TASK_PAUSED);
+	set_status(w, after, AX_TASK_PAUSED);
+	go(w, 3600000);
+	struct ax_why why = why_task(w, after, w->now);
+	assert_string_equal(verdict(&why), "paused");
+	set_status(w, id, AX_TASK_ENABLED);
+	set_status(w, after, AX_TASK_ENABLED);
+	go(w, 60000);
+	register_worker(w, "w1", "i1", 10);
+	why = why_task(w, id, w->now);
+	assert_string_equal(verdict(&why), "no_fire_yet");
+	why = why_task(w, after, w->now);
+	assert_string_equal(verdict(&why), "no_fire_yet");
+	why = why_task(w, after, T0 + 1800000);
+	assert_string_equal(verdict(&why), "paused");
+}
+
+static void test_a_draft_that_was_enabled_is_no_draft(void **state)
+{
+	struct world *w = *state;
+	struct ax_task_def def = ax_def_preset();
+	def.task_name = "a draft";
+	def.cron_expr = "30 2 * * *";
+	def.executor_key = "exec";
+	enum ax_task_status status = AX_TASK_CREATED;
+	struct ax_task task;
+	int failed;
+	assert_int_equal(ax_tasks_create(&w->ctx, &def, &status, 1, "test", &task, &failed, NULL), AX_OK);
+	go(w, 60000);
+	struct ax_why why = why_task(w, task.id, w->now);
+	assert_string_equal(verdict(&why), "created");
+	set_status(w, task.id, AX_TASK_ENABLED);
+	go(w, 60000);
+	register_worker(w, "w1", "i1", 10);
+	why = why_task(w, task.id, w->now);
+	assert_string_equal(verdict(&why), "no_fire_yet");
+	why = why_task(w, task.id, T0 + 30000);
+	assert_string_equal(verdict(&why), "created");
+}
+
 static int64_t send(struct world *w, const char *id, const char *payload)
 {
 	struct ax_event_sent sent = { .event_name = "paid",
@@ -1024,6 +1152,10 @@ int main(void)
 		T(test_a_task_that_is_deleted_while_its_last_run_is_live),
 		T(test_a_fire_without_a_trace_is_a_fault),
 		T(test_tasks_without_a_schedule_and_after),
+		T(test_a_task_that_had_a_schedule_at_times),
+		T(test_a_backfill_made_a_fire_of_when_there_was_no_schedule),
+		T(test_enabled_and_no_fire_yet),
+		T(test_a_draft_that_was_enabled_is_no_draft),
 		T(test_what_became_of_the_newest_event),
 		T(test_a_backfill_made_a_fire_from_before_the_task),
 		T(test_no_worker_for_a_task_whose_last_fire_ran),
