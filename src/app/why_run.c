@@ -346,6 +346,8 @@ static const struct {
 	{ AX_RUN_CANCELLED, "replaced", "replaced", AX_WHY_FAIL, AX_SAY_END_REPLACED },
 	{ AX_RUN_CANCELLED, "shards", "shards_failed", AX_WHY_FAIL, AX_SAY_END_SHARDS_CANCELLED },
 	{ AX_RUN_CANCELLED, "nothing_to_rerun", "nothing_to_rerun", AX_WHY_FAIL, AX_SAY_END_NOTHING_TO_RERUN },
+	{ AX_RUN_CANCELLED, "task_deleted", "cancelled", AX_WHY_FAIL, AX_SAY_END_TASK_DELETED },
+	{ AX_RUN_CANCELLED, "backfill_cancelled", "cancelled", AX_WHY_FAIL, AX_SAY_END_BACKFILL_CANCELLED },
 	{ AX_RUN_CANCELLED, NULL, "cancelled", AX_WHY_FAIL, AX_SAY_END_CANCELLED },
 	{ AX_RUN_BLOCKED, "join_deadline", "join_deadline", AX_WHY_FAIL, AX_SAY_END_JOIN_DEADLINE },
 	{ AX_RUN_BLOCKED, "no_upstreams", "no_upstreams", AX_WHY_FAIL, AX_SAY_END_NO_UPSTREAMS },

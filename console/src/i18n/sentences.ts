@@ -88,6 +88,7 @@ export const zhSentences: Record<string, string> = {
 	worker_none: '分组 {group} 没有在线节点（{seconds} 秒内有联系，且未在排空或停用）。',
 	worker_none_offers: '没有节点提供执行器 {executor}：分组 {group} 有 {serving} 个节点在线，但都不提供。',
 
+	end_backfill_cancelled: `${ended}生成它的补跑被人取消[：{message}]。`,
 	end_blocked: `${ended}某个上游未成功[：{message}]。`,
 	end_cancelled: `${ended}被人取消[：{message}]。`,
 	end_dismissed: `${ended}被人忽略[：{message}]。`,
@@ -108,6 +109,7 @@ export const zhSentences: Record<string, string> = {
 	end_skipped_misfire: `${ended}这次触发发现得太晚[：{message}]。`,
 	end_skipped_overlap: `${ended}重叠规则为 skip[：{message}]。`,
 	end_success: `${ended}工作已完成[：{message}]。`,
+	end_task_deleted: `${ended}其任务被人删除[：{message}]。`,
 	end_timeout: `${ended}最后一次尝试超时，已无重试[：{message}]。`,
 	end_worker_stopped: `${ended}节点停机，且不能再次丢失[：{message}]。`,
 	broken_at: '链条在任务 {task} 的运行 {run} 处中断，其状态为{state}[：{message}]。',

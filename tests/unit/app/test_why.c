@@ -589,6 +589,26 @@ static void test_a_cancelled_run(void **state)
 	assert_string_equal(verdict(&why), "cancelled");
 }
 
+static void test_what_was_cancelled_with_another_thing(void **state)
+{
+	struct world *w = *state;
+	go(w, 2 * INT64_C(3600000));
+	int64_t id = make_task(w, "@hourly", NULL);
+	struct ax_backfill_ask ask = { .task_id = id, .from_time = T0 + 1, .to_time = w->now, .max_live = 5 };
+	struct ax_backfill b;
+	assert_int_equal(ax_backfill_create(&w->ctx, &ask, "ann", &b, NULL), AX_OK);
+	int64_t gid = find_run(w, id, AX_RUN_WAITING, 0).gid;
+	assert_int_equal(ax_backfill_cancel(&w->ctx, b.id, &b, NULL), AX_OK);
+	struct ax_why why = why_run(w, gid);
+	assert_string_equal(verdict(&why), "cancelled");
+	says(answer(&why), "cancelled the backfill");
+	gid = trigger(w, id).gid;
+	assert_int_equal(ax_task_delete(&w->ctx, id, true, "test", NULL), AX_OK);
+	why = why_run(w, gid);
+	assert_string_equal(verdict(&why), "cancelled");
+	says(answer(&why), "deleted its task");
+}
+
 static void test_a_second_gid_for_one_fire_is_a_fault(void **state)
 {
 	struct world *w = *state;
@@ -1138,6 +1158,7 @@ int main(void)
 		T(test_a_late_success_that_counts),
 		T(test_the_hard_limit_and_what_came_after_it),
 		T(test_a_cancelled_run),
+		T(test_what_was_cancelled_with_another_thing),
 		T(test_a_second_gid_for_one_fire_is_a_fault),
 		T(test_progress_stall_and_promises),
 		T(test_the_fire_before_an_instant),
