@@ -58,13 +58,13 @@ enum ax_status ax_calendar_draft_add(
 	struct ax_calendar_draft *draft, int64_t day, bool in, const char *label, int line, struct ax_err *err)
 {
 	if (draft->n == AX_CALENDAR_DAYS_MAX)
-		return ax_fail(err, AX_TOO_LARGE, "days", "line %d: a calendar has at most %d exceptions", line,
+		return ax_fail(err, AX_TOO_LARGE, draft->field, "line %d: a calendar has at most %d exceptions", line,
 			AX_CALENDAR_DAYS_MAX);
 	if (day < 0 || day >= ax_days_from_civil(YEAR_MAX + 1, 1, 1))
-		return ax_fail(
-			err, AX_INVALID, "days", "line %d: dates are of the years %d to %d", line, YEAR_MIN, YEAR_MAX);
+		return ax_fail(err, AX_INVALID, draft->field, "line %d: dates are of the years %d to %d", line,
+			YEAR_MIN, YEAR_MAX);
 	if (strlen(label) > AX_CALENDAR_LABEL_MAX || !label_is_plain(label))
-		return ax_fail(err, AX_INVALID, "days",
+		return ax_fail(err, AX_INVALID, draft->field,
 			"line %d: a label is UTF-8 of at most %d bytes without control characters", line,
 			AX_CALENDAR_LABEL_MAX);
 	draft->at = ax_grow_array(draft->arena, draft->at, (size_t)draft->n, 1, &draft->cap, sizeof(*draft->at));
@@ -98,8 +98,8 @@ enum ax_status ax_calendar_draft_end(struct ax_calendar_draft *draft, struct ax_
 			continue;
 		char date[AX_CALENDAR_DATE_SIZE];
 		ax_date_format(now->day.day, date);
-		return ax_fail(err, AX_INVALID, "days", "line %d: %s is %s here and %s in line %d", now->line, date,
-			now->day.in ? "in" : "out", before->day.in ? "in" : "out", before->line);
+		return ax_fail(err, AX_INVALID, draft->field, "line %d: %s is %s here and %s in line %d", now->line,
+			date, now->day.in ? "in" : "out", before->day.in ? "in" : "out", before->line);
 	}
 	*ret = calendar;
 	return AX_OK;
@@ -126,7 +126,7 @@ static enum ax_status parse_line(
 enum ax_status ax_calendar_parse(
 	struct ax_arena *arena, unsigned week, const char *text, struct ax_calendar *ret, struct ax_err *err)
 {
-	struct ax_calendar_draft draft = { .arena = arena };
+	struct ax_calendar_draft draft = { .arena = arena, .field = "days" };
 	enum ax_status status = AX_OK;
 	for (int line = 1; status == AX_OK && *text != '\0'; line++) {
 		size_t len = strcspn(text, "\n");

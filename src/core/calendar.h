@@ -89,6 +89,7 @@ struct ax_calendar_draft_day {
 };
 struct ax_calendar_draft {
 	struct ax_arena *arena;
+	const char *field; /* of the call that has the lines */
 	struct ax_calendar_draft_day *at;
 	int n;
 	size_t cap;

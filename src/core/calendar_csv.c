@@ -81,7 +81,7 @@ static enum ax_status read_line(
 enum ax_status ax_calendar_read_csv(
 	struct ax_arena *arena, const char *text, size_t len, struct ax_calendar *ret, struct ax_err *err)
 {
-	struct ax_calendar_draft draft = { .arena = arena };
+	struct ax_calendar_draft draft = { .arena = arena, .field = "text" };
 	const char *s = text, *end = text + len;
 	enum ax_status status = AX_OK;
 	if (len >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0)

@@ -333,7 +333,7 @@ enum ax_status ax_calendar_read_ics(
 {
 	bool marked = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
 	struct reader r = {
-		.draft = { .arena = arena },
+		.draft = { .arena = arena, .field = "text" },
 		.err = err,
 		.at = text + (marked ? 3 : 0),
 		.end = text + len,

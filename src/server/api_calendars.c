@@ -185,7 +185,7 @@ static enum ax_status read_day(
 
 static enum ax_status read_days(struct ax_call *c, json_t *array, struct ax_calendar *content, struct ax_err *err)
 {
-	struct ax_calendar_draft draft = { .arena = &c->arena };
+	struct ax_calendar_draft draft = { .arena = &c->arena, .field = "days" };
 	struct ax_calendar days;
 	json_t *item;
 	size_t i;

@@ -101,9 +101,10 @@ def test_files_are_taken_in_and_given_out(admin, unique):
     ("ics", ICS.replace("COUNT=2", "BYDAY=MO"), "line 8"),
     ("ics", ICS.replace("DTSTART;VALUE=DATE:20251224", "DTSTART:20251224T090000Z"), "line 6"),
     ("ics", ICS.replace("SUMMARY", "EXDATE"), "line 9"),
+    ("csv", "2025-10-01,holiday," + 300 * "a" + "\n", "line 1"),
 ])
 def test_what_a_file_does_not_say_clearly_is_refused_by_its_line(admin, unique, format, text, line):
-    problem = admin.post(f"/api/v1/calendars/{unique}/import", {"format": format, "text": text}).refused(400, "invalid")
+    problem = admin.post(f"/api/v1/calendars/{unique}/import", {"format": format, "text": text}).refused(400, "invalid", "text")
     assert line in problem["detail"], problem
     admin.get(f"/api/v1/calendars/{unique}").refused(404, "not_found")
 
