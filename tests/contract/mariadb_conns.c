@@ -837,6 +837,27 @@ static void test_a_replica_that_takes_writes_is_logged(void **state)
 	assert_string_equal(kept.names, "mariadb.is_replica ");
 }
 
+static void keep_lost(struct ax_log *log, enum ax_log_level level, const char *name, const char *fields)
+{
+	if (strcmp(name, "mariadb.connection_lost") == 0)
+		keep_event(log, level, name, fields);
+}
+
+static void test_a_lost_connection_is_logged_with_its_reason(void **state)
+{
+	static const struct ax_log_ops log_ops = { keep_lost };
+	struct world *w = *state;
+	struct kept_events kept = { .log.ops = &log_ops };
+	struct ax_err err;
+	struct killing k = { .w = w, .victim = w->other, .gid = 1, .kill_before = 1 };
+	w->f.mariadb->config.log = &kept.log;
+	assert_int_equal(run_killing(&k, &err), AX_OK);
+	w->f.mariadb->config.log = NULL;
+	assert_string_equal(kept.names, "mariadb.connection_lost ");
+	assert_null(strstr(kept.last, "\"code\":0"));
+	assert_non_null(strstr(kept.last, "the database says: "));
+}
+
 static void test_a_clock_that_differs_is_logged(void **state)
 {
 	static const struct ax_log_ops log_ops = { keep_event };
@@ -1000,6 +1021,7 @@ int main(void)
 		TEST(test_a_connection_is_not_made_anew_to_a_read_only_database),
 		TEST(test_what_endangers_data_is_logged),
 		TEST(test_a_replica_that_takes_writes_is_logged),
+		TEST(test_a_lost_connection_is_logged_with_its_reason),
 		TEST(test_a_clock_that_differs_is_logged),
 		TEST(test_schemas_that_are_not_ours_are_refused),
 		TEST(test_the_rights_that_are_asked_for_are_enough),

@@ -104,10 +104,19 @@ int64_t ax_mariadb_undone(struct ax_mariadb *db, enum ax_mariadb_undone by)
 	return db->undone[by];
 }
 
+/* By what the transaction ended with; a session that could not even be told to undo it says so itself. */
+static void tell_lost(struct ax_mariadb_conn *conn)
+{
+	unsigned code = conn->why_code;
+	ax_mariadb_tell(conn->db, AX_LOG_WARN, "mariadb.connection_lost", code != 0 ? code : mysql_errno(conn->mysql),
+		code != 0 ? conn->why.msg : mysql_error(conn->mysql));
+}
+
 static enum ax_status try_once(
 	struct ax_mariadb_conn *conn, bool reader, struct ax_arena *arena, ax_tx_fn fn, void *arg, struct ax_err *err)
 {
 	conn->lost = conn->again = false;
+	conn->why_code = 0;
 	enum ax_status status = begin(conn, reader, err);
 	if (status == AX_OK) {
 		conn->sql.direct = false;
@@ -126,8 +135,7 @@ static enum ax_status try_once(
 	if (conn->again)
 		conn->db->undone[undone_by(conn->why_code)]++;
 	if (conn->lost) {
-		ax_mariadb_tell(conn->db, AX_LOG_WARN, "mariadb.connection_lost", mysql_errno(conn->mysql),
-			mysql_error(conn->mysql));
+		tell_lost(conn);
 		ax_mariadb_drop(conn);
 	}
 	return status;
