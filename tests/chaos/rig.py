@@ -124,7 +124,7 @@ class Rig(Cluster):
     def server_env(self, n):
         if not self.with_clocks:
             return None
-        self.clocks.append(Clock(self, f"clock{n}"))
+        self.clocks.append(Clock(self, f"clock{n}", at_once=False))
         return self.clocks[-1].env
 
     def worker_state(self, n):
