@@ -33,6 +33,8 @@ static void run_changed(struct ax_notify *notify, const struct ax_run *run)
 		h->tick_soon = true;
 	if (run->cancel == AX_CANCEL_ASKED && ax_run_is_given_out(run->status) && !ax_run_is_parent(run))
 		add_name(&h->arena, &h->stops, &h->n_stops, &h->cap_stops, run->worker);
+	if (run->status == AX_RUN_WAITING && run->hold == AX_HOLD_NONE)
+		add_name(&h->arena, &h->fresh, &h->n_fresh, &h->cap_fresh, run->group_key);
 	struct ax_run_hint hint = { run->gid, run->task_id, run->parent, run->status };
 	if (h->n_runs > 0 && h->runs[h->n_runs - 1].gid == run->gid) {
 		h->runs[h->n_runs - 1] = hint;
@@ -65,15 +67,15 @@ static void group_ready(struct ax_notify *notify, const char *group_key)
 /* --- transactions that do not happen ------------------------------------------------------------------------------ */
 
 struct mark {
-	size_t n_tasks, n_runs, n_workers, n_groups, n_stops;
+	size_t n_tasks, n_runs, n_workers, n_groups, n_fresh, n_stops;
 	bool due_soon, tick_soon;
 	struct ax_run_counts counts;
 };
 
 static struct mark mark_of(const struct ax_hints *h)
 {
-	return (struct mark){ h->n_tasks, h->n_runs, h->n_workers, h->n_groups, h->n_stops, h->due_soon, h->tick_soon,
-		h->counts };
+	return (struct mark){ h->n_tasks, h->n_runs, h->n_workers, h->n_groups, h->n_fresh, h->n_stops, h->due_soon,
+		h->tick_soon, h->counts };
 }
 
 static void back_to(struct ax_hints *h, const struct mark *mark)
@@ -82,6 +84,7 @@ static void back_to(struct ax_hints *h, const struct mark *mark)
 	h->n_runs = mark->n_runs;
 	h->n_workers = mark->n_workers;
 	h->n_groups = mark->n_groups;
+	h->n_fresh = mark->n_fresh;
 	h->n_stops = mark->n_stops;
 	h->due_soon = mark->due_soon;
 	h->tick_soon = mark->tick_soon;
@@ -142,6 +145,7 @@ void ax_collector_looked(struct ax_collector *collector)
 void ax_collector_served(struct ax_collector *collector)
 {
 	collector->hints->n_groups = 0;
+	collector->hints->n_fresh = 0;
 	collector->hints->n_stops = 0;
 }
 

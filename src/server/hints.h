@@ -37,6 +37,9 @@ struct ax_hints {
 	size_t n_workers, cap_workers;
 	const char **groups; /* ready */
 	size_t n_groups, cap_groups;
+	const char *
+		*fresh; /* groups in which runs have begun to wait for a worker; others are ready as there is room */
+	size_t n_fresh, cap_fresh;
 	const char **stops; /* workers that hold a run that shall stop */
 	size_t n_stops, cap_stops;
 	struct ax_queue_entry *dues; /* where members of a due queue belong now */

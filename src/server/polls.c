@@ -21,6 +21,7 @@ struct dispatch_errand {
 	struct ax_parked **owner; /* of polls[i] */
 	int n_parked, n_polls;
 	bool all;
+	bool hurry; /* it looks only where there is something for sure */
 	bool found; /* runs that wait */
 	int given;
 	enum ax_status status;
@@ -29,8 +30,7 @@ struct dispatch_errand {
 
 enum {
 	AGAIN_MS = 200, /* after an errand that failed */
-	IDLE_MS = 10,   /* between looks that find nothing, where each is a trip: what is said meanwhile is looked at at
-			   once */
+	IDLE_MS = 10,   /* between looks that find nothing, where each is a trip */
 };
 
 static void serve(struct ax_server *server);
@@ -276,6 +276,11 @@ static void fail_poll(struct ax_parked *p, enum ax_status status, const char *fi
 	ax_front_fail(c, status, field, msg);
 }
 
+static void set_bit(uint64_t *bits, int at, bool value)
+{
+	*bits = (*bits & ~(UINT64_C(1) << at)) | (uint64_t)value << at;
+}
+
 static void go_on_later(struct ax_polls *polls, struct ax_parked *p, int64_t mono_ms)
 {
 	p->later = true;
@@ -288,9 +293,11 @@ static void stay(struct ax_parked *p)
 {
 	struct ax_server *server = p->call->server;
 	for (int g = 0; g < p->poll.n_free; g++) {
+		if (!p->poll.free[g].idle)
+			set_bit(&p->waiting, g, p->poll.free[g].waits);
 		int64_t in_ms = p->poll.free[g].again_ms;
 		if (in_ms != AX_AGAIN_NEVER)
-			p->ready |= UINT64_C(1) << g;
+			set_bit(&p->ready, g, true);
 		if (in_ms == AX_AGAIN_NOW)
 			p->wanted = true;
 		else if (in_ms != AX_AGAIN_NEVER)
@@ -364,7 +371,7 @@ static void dispatch_done(struct ax_errand *errand)
 			d->parked[i]->busy = false;
 			take_back(d->parked[i]);
 		}
-		if (d->given == 0)
+		if (d->given == 0 && !d->hurry)
 			server->polls.idle_mono_ms = ax_mono_ms(&server->clock.port);
 		arm(server);
 		serve(server);
@@ -373,23 +380,29 @@ static void dispatch_done(struct ax_errand *errand)
 	free(d);
 }
 
-/* With what is to be looked at. */
-static void take_along(struct ax_parked *p)
+/* With what is to be looked at; in a hurry the rest stays ready for the next time. */
+static void take_along(struct ax_parked *p, bool hurry)
 {
+	uint64_t taken = hurry ? p->fresh : p->ready;
 	for (int g = 0; g < p->poll.n_free; g++)
-		p->poll.free[g].idle = (p->ready >> g & 1) == 0;
+		p->poll.free[g].idle = (taken >> g & 1) == 0;
 	p->poll.known = !p->said;
-	p->ready = 0;
-	p->wanted = p->later = p->said = false;
+	p->ready &= ~taken;
+	p->fresh = 0;
+	p->wanted = p->wanted && p->ready != 0;
+	p->later = p->later && p->ready != 0;
+	p->said = false;
 	p->busy = true;
 }
 
-/* Much is said where many runs end, and seldom does one wait. A poll that has just come is looked at at once. */
-static bool is_too_soon(struct ax_server *server)
+/* Much is said where many runs end, and seldom does one wait. A poll that has just come is looked at at once, and so is
+ * a run that waits where none did: a group that is at its quota all the time must not hold up the others. */
+static bool is_too_soon(struct ax_server *server, bool *ret_hurry)
 {
 	struct ax_polls *polls = &server->polls;
 	int64_t until = polls->idle_mono_ms + IDLE_MS;
 	bool any = false;
+	*ret_hurry = false;
 	if (server->threads.backend->ops->batch_max > 1 || ax_mono_ms(&server->clock.port) >= until)
 		return false;
 	struct ax_parked *p;
@@ -398,29 +411,32 @@ static bool is_too_soon(struct ax_server *server)
 		if (p->said)
 			return false;
 		any = any || p->wanted;
+		*ret_hurry = *ret_hurry || p->fresh != 0;
 	}
 	if (any && (polls->again_mono_ms == 0 || until < polls->again_mono_ms)) {
 		polls->again_mono_ms = until;
 		arm(server);
 	}
-	return true;
+	return !*ret_hurry;
 }
 
 static void serve(struct ax_server *server)
 {
 	struct ax_polls *polls = &server->polls;
-	if (polls->running || polls->n == 0 || is_too_soon(server))
+	bool hurry;
+	if (polls->running || polls->n == 0 || is_too_soon(server, &hurry))
 		return;
 	struct dispatch_errand *d = ax_malloc(sizeof *d);
 	d->errand = (struct ax_errand){ .run = run_dispatch, .done = dispatch_done };
 	d->server = server;
+	d->hurry = hurry;
 	d->parked = ax_alloc_array(&d->arena, (size_t)polls->n, sizeof(struct ax_parked *));
 	struct ax_parked *p;
 	DL_FOREACH(polls->list, p)
 	{
-		if (!p->wanted)
+		if (!(hurry ? p->fresh != 0 : p->wanted))
 			continue;
-		take_along(p);
+		take_along(p, hurry);
 		d->parked[d->n_parked++] = p;
 	}
 	if (d->n_parked == 0) {
@@ -428,7 +444,7 @@ static void serve(struct ax_server *server)
 		free(d);
 		return;
 	}
-	d->all = d->n_parked == polls->n;
+	d->all = !hurry && d->n_parked == polls->n;
 	d->polls = ax_alloc_array(&d->arena, (size_t)d->n_parked, sizeof *d->polls);
 	d->owner = ax_alloc_array(&d->arena, (size_t)d->n_parked, sizeof(struct ax_parked *));
 	polls->running = true;
@@ -453,9 +469,14 @@ static void tell(struct ax_parked *p, const struct ax_hints *h)
 {
 	const struct ax_poll *poll = &p->poll;
 	bool changed = holds(h->workers, h->n_workers, poll->worker); /* it may be given runs again */
-	for (int g = 0; g < poll->n_free; g++)
-		if (poll->free[g].slots > 0 && (changed || holds(h->groups, h->n_groups, poll->free[g].group_key)))
-			p->ready |= UINT64_C(1) << g;
+	for (int g = 0; g < poll->n_free; g++) {
+		const char *group = poll->free[g].group_key;
+		if (poll->free[g].slots <= 0 || (!changed && !holds(h->groups, h->n_groups, group)))
+			continue;
+		set_bit(&p->ready, g, true);
+		if ((p->waiting >> g & 1) == 0 && holds(h->fresh, h->n_fresh, group))
+			set_bit(&p->fresh, g, true);
+	}
 	if (changed || holds(h->stops, h->n_stops, poll->worker))
 		p->said = true;
 	p->wanted = p->wanted || p->said || p->ready != 0;

@@ -16,13 +16,16 @@ struct ax_parked {
 	struct ax_call *call;
 	struct ax_poll poll;
 	int64_t deadline_mono_ms;
-	bool wanted;    /* to be taken by the next dispatch errand */
-	bool later;     /* … when polls.again_mono_ms has come */
-	bool said;      /* something of its worker changed since it was taken last */
-	uint64_t ready; /* groups of its poll, by bit, that something became ready in since */
-	bool busy;      /* in the one on its way */
-	bool over;      /* client gone, server stopping or credential revoked: to be ended when it comes back */
-	bool drained;   /* told or known to be draining when it came */
+	bool wanted; /* to be taken by the next dispatch errand */
+	bool later;  /* … when polls.again_mono_ms has come */
+	bool said;   /* something of its worker changed since it was taken last */
+	/* groups of its poll, by bit: */
+	uint64_t ready;   /* something became ready there since */
+	uint64_t fresh;   /* of these, where runs have begun to wait while none did */
+	uint64_t waiting; /* runs waited there when it was looked at last */
+	bool busy;        /* in the one on its way */
+	bool over;        /* client gone, server stopping or credential revoked: to be ended when it comes back */
+	bool drained;     /* told or known to be draining when it came */
 	struct ax_parked *prev, *next;
 };
 
