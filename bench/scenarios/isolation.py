@@ -27,7 +27,7 @@ def run(build, quick, on, http, phase_s=5, pairs=10):
         place.start_worker()
         flood = place.http if http else place.noop
         # what rests for a second between two runs comes on top of ten quotas that wait
-        n = 10 * FLOOD_QUOTA + (FLOOD_QUOTA * 25 if http else 6000)
+        n = 10 * FLOOD_QUOTA + (FLOOD_QUOTA * 25 if http else 20000)
         place.create_tasks(n, flood("@after 1s"), group="flood")
         place.pause("flood", True)
         quiet, = place.create_tasks(1, lambda i: {"task_type": "delay", "executor_key": "bench.noop", "overlap": "allow",
