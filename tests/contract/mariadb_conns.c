@@ -354,6 +354,37 @@ static void test_who_stands_still_in_a_transaction_lets_go(void **state)
 	ax_arena_done(&b.arena);
 }
 
+static int64_t count_prepared(struct ax_mariadb_conn *conn)
+{
+	struct ax_arena arena = { 0 };
+	const char **answer = ax_mariadb_ask(conn->mysql, "SHOW SESSION STATUS LIKE 'Com_stmt_prepare'", &arena);
+	MUST(answer != NULL);
+	int64_t number = strtoll(answer[1], NULL, 10);
+	ax_arena_done(&arena);
+	return number;
+}
+
+static enum ax_status find_two(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	const struct ax_ids ids = { (const int64_t[]){ 1, 2 }, 2 };
+	struct ax_tasks tasks;
+	(void)arg;
+	OK(tasks_by_id, &ids, &tasks);
+	MUST(tasks.n == 2);
+	return AX_OK;
+}
+
+/* Preparing is a trip: of a statement that is there for few ids and for many only what is wanted. */
+static void test_a_statement_of_few_ids_is_prepared_once(void **state)
+{
+	struct world *w = *state;
+	struct ax_err err;
+	int64_t before = count_prepared(w->f.conn);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(ax_store_run(w->f.store, &w->f.arena, find_two, NULL, &err), AX_OK);
+	assert_int_equal(count_prepared(w->f.conn), before + 1);
+}
+
 /* MySQL ends who stands still, in a transaction or not: not a connection that is only not used. */
 static void test_a_connection_at_rest_is_kept(void **state)
 {
@@ -1008,6 +1039,7 @@ int main(void)
 		TEST(test_a_lock_that_is_never_free_is_busy),
 		TEST(test_who_stands_still_in_a_transaction_lets_go),
 		TEST(test_a_connection_at_rest_is_kept),
+		TEST(test_a_statement_of_few_ids_is_prepared_once),
 		TEST(test_an_account_that_logs_in_by_an_unknown_method),
 		TEST(test_of_those_who_insert_one_key_one_wins),
 		TEST(test_a_connection_lost_before_the_commit_is_made_anew),

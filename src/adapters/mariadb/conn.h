@@ -38,6 +38,7 @@ struct ax_mariadb_conn {
 	MYSQL *mysql;                                /* NULL while there is none */
 	struct ax_sql_cursor *cursors[AX_SQL_COUNT]; /* prepared when first used */
 	struct ax_sql_cursor *few[AX_SQL_COUNT];     /* … the same for few ids */
+	int named[AX_SQL_COUNT];                     /* parameters of each, and one more; 0 = not counted */
 	int64_t changes, last_id;
 	struct ax_mariadb_room bulk_room;
 	bool bulk;      /* a statement takes many inputs at once */

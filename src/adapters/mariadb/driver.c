@@ -58,7 +58,8 @@ static void drop_cursor(struct ax_sql_cursor *cursor)
 {
 	if (cursor == NULL)
 		return;
-	mysql_stmt_close(cursor->stmt);
+	if (cursor->stmt != NULL)
+		mysql_stmt_close(cursor->stmt);
 	for (int i = 0; i < cursor->columns; i++)
 		free(cursor->cells[i].text);
 	free(cursor->numbers);
@@ -144,21 +145,29 @@ static void lay_out_cells(struct ax_sql_cursor *cursor)
 	}
 }
 
-/* `given`: as many parameters as it may name. */
-static enum ax_status prepare(
-	struct ax_mariadb_conn *conn, enum ax_sql_id id, int given, struct ax_sql_cursor **ret, struct ax_err *err)
+/* `given`: as many parameters as it may name. `ret_text` is to be freed. */
+static struct ax_sql_cursor *lay_out_places(
+	const struct ax_mariadb_conn *conn, enum ax_sql_id id, int given, struct ax_buf *ret_text)
 {
 	const struct ax_sql_text *sql = &conn->sql.texts[id];
 	struct ax_sql_cursor *cursor = ax_malloc(sizeof(*cursor));
 	char *expanded = sql->row == NULL ? NULL : ax_sql_expand(sql->row, "`", sql->text);
 	const char *numbered = expanded == NULL ? sql->text : expanded;
-	struct ax_buf text;
-	ax_buf_init(&text, 1 << 20);
+	ax_buf_init(ret_text, 1 << 20);
 	cursor->row = sql->row;
 	cursor->numbers = alloc_zeroed((int)strlen(numbered), sizeof(*cursor->numbers));
-	cursor->places = number_places(numbered, given, cursor->numbers, &text);
+	cursor->places = number_places(numbered, given, cursor->numbers, ret_text);
 	for (int i = 0; i < cursor->places; i++)
 		cursor->most = AX_MAX(cursor->most, cursor->numbers[i] + 1);
+	free(expanded);
+	return cursor;
+}
+
+static enum ax_status prepare(
+	struct ax_mariadb_conn *conn, enum ax_sql_id id, int given, struct ax_sql_cursor **ret, struct ax_err *err)
+{
+	struct ax_buf text;
+	struct ax_sql_cursor *cursor = lay_out_places(conn, id, given, &text);
 	cursor->values = alloc_zeroed(cursor->places, sizeof(*cursor->values));
 	cursor->in = alloc_zeroed(cursor->places, sizeof(*cursor->in));
 	cursor->stmt = mysql_stmt_init(conn->mysql);
@@ -167,8 +176,7 @@ static enum ax_status prepare(
 	enum ax_status status = AX_OK;
 	if (mysql_stmt_prepare(cursor->stmt, text.data, text.len) != 0)
 		status = ax_mariadb_fail(
-			conn, mysql_stmt_errno(cursor->stmt), mysql_stmt_error(cursor->stmt), sql->row, err);
-	free(expanded);
+			conn, mysql_stmt_errno(cursor->stmt), mysql_stmt_error(cursor->stmt), cursor->row, err);
 	ax_buf_done(&text);
 	if (status != AX_OK) {
 		drop_cursor(cursor);
@@ -257,19 +265,26 @@ static void bind(struct ax_sql_cursor *cursor, const struct ax_sql_input *input,
 	}
 }
 
-/* The statement, prepared; of those that name ids the one that names few, when there are no more. */
+/* Does the statement name more than is given? */
+static bool names_more(struct ax_mariadb_conn *conn, enum ax_sql_id id, int given)
+{
+	if (conn->named[id] == 0) {
+		struct ax_buf text;
+		struct ax_sql_cursor *cursor = lay_out_places(conn, id, INT_MAX, &text);
+		conn->named[id] = 1 + cursor->most;
+		ax_buf_done(&text);
+		drop_cursor(cursor);
+	}
+	return given < conn->named[id] - 1;
+}
+
+/* The statement, prepared; of those that name ids the one that names few, when there are no more. Each is prepared when
+ * it is wanted: that is a trip. */
 static enum ax_status find_cursor(
 	struct ax_mariadb_conn *conn, enum ax_sql_id id, int given, struct ax_sql_cursor **ret, struct ax_err *err)
 {
-	enum ax_status status = AX_OK;
-	struct ax_sql_cursor **cursor = &conn->cursors[id];
-	if (*cursor == NULL)
-		status = prepare(conn, id, INT_MAX, cursor, err);
-	if (status == AX_OK && given < (*cursor)->most) {
-		cursor = &conn->few[id];
-		if (*cursor == NULL)
-			status = prepare(conn, id, given, cursor, err);
-	}
+	struct ax_sql_cursor **cursor = names_more(conn, id, given) ? &conn->few[id] : &conn->cursors[id];
+	enum ax_status status = *cursor == NULL ? prepare(conn, id, given, cursor, err) : AX_OK;
 	*ret = *cursor;
 	return status;
 }
