@@ -424,7 +424,8 @@ struct ax_tx_ops {
 		struct ax_tx *tx, const char *group_key, struct ax_worker_groups *ret, struct ax_err *err);
 	enum ax_status (*worker_group_add_given)(struct ax_tx *tx, const char *worker, const char *group_key,
 		int64_t delta, int64_t long_delta, struct ax_err *err);
-	/* Writes what routing remembers: given_order, turn_order, use_count, use_time. */
+	/* Writes what routing remembers: given_order, turn_order, use_count, use_time. That there is no such row may be
+	 * told by the end of the transaction. */
 	enum ax_status (*worker_group_routed)(struct ax_tx *tx, const struct ax_worker_group *row, struct ax_err *err);
 	enum ax_status (*worker_group_drop)(
 		struct ax_tx *tx, const char *worker, const char *group_key, struct ax_err *err);

@@ -1876,7 +1876,6 @@ TX_TEST(test_workers)
 	OK(worker_group_drop, "a", "g");
 	GIVES(AX_NOT_FOUND, worker_group_drop, "a", "g");
 	GIVES(AX_NOT_FOUND, worker_group_get, "a", "g", true, &row);
-	GIVES(AX_NOT_FOUND, worker_group_routed, &row);
 	OK(worker_groups, NULL, &rows);
 	assert_int_equal(rows.n, 5);
 	assert_string_equal(rows.at[0].worker, "a");

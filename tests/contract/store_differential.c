@@ -332,6 +332,14 @@ static enum ax_status count_on_worker(struct ax_tx *tx, struct dice *dice, struc
 	return tx->ops->worker_group_add_given(tx, worker, key, delta, roll(dice, 5) - AX_MIN(row.given_long, 2), err);
 }
 
+static enum ax_status route_to_worker(struct ax_tx *tx, struct dice *dice, struct ax_err *err)
+{
+	struct ax_worker_group row = *(const struct ax_worker_group *)random_row(dice, tx->arena, &ax_worker_group_row);
+	struct ax_worker_group stored;
+	enum ax_status status = tx->ops->worker_group_get(tx, row.worker, row.group_key, false, &stored, err);
+	return status == AX_OK ? tx->ops->worker_group_routed(tx, &row, err) : status;
+}
+
 static const struct random_op {
 	const char *name;
 	enum ax_status (*call)(struct ax_tx *tx, struct dice *dice, struct ax_err *err);
@@ -379,6 +387,8 @@ static enum ax_status call(struct side *side, const struct random_op *op, struct
 		return count_in_group(tx, &side->dice, err);
 	if (op->call == random_worker_group_add_given)
 		return count_on_worker(tx, &side->dice, err);
+	if (op->call == random_worker_group_routed)
+		return route_to_worker(tx, &side->dice, err);
 	while (i < AX_COUNT(with_id) && strcmp(with_id[i], op->name) != 0)
 		i++;
 	if (side->f.conn == NULL || i == AX_COUNT(with_id))

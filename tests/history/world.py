@@ -170,7 +170,7 @@ def arguments(row, runs):
         "WORKER_GROUP_PUT": row("ax_worker_group", worker="w1", group_key="g1"), "WORKER_GROUP_GET": ["w1", "g1"],
         "WORKER_GROUPS": [], "WORKER_GROUPS_OF": ["w1"],
         "GROUP_WORKERS": ["g1"], "WORKER_GROUP_ADD_GIVEN": ["w1", "g1", 1, 0],
-        "WORKER_GROUP_ROUTED": ["w1", "g1", 1, 1, 1, 1], "WORKER_GROUP_DROP": ["w1", "g1"],
+        "WORKER_GROUP_GIVE": ["w1", "g1", 1, 0, 1, 1, 1, 1], "WORKER_GROUP_DROP": ["w1", "g1"],
         # servers, accounts, audit log, kept answers
         "SERVER_PUT": row("ax_server", number=1), "SERVER_INSERT": row("ax_server", number=9), "SERVER_GET": [1],
         "SERVER_RENEW": [1, 1, 5, 6, 7], "SERVER_EXISTS": [1],

@@ -907,10 +907,9 @@ enum ax_status ax_sql_worker_group_add_given(struct ax_tx *tx, const char *worke
 
 enum ax_status ax_sql_worker_group_routed(struct ax_tx *tx, const struct ax_worker_group *row, struct ax_err *err)
 {
-	return ax_sql_change_any(tx, AX_SQL_WORKER_GROUP_ROUTED, NULL,
-		ARGS(TXT(row->worker), TXT(row->group_key), NUM(row->given_order), NUM(row->turn_order),
-			NUM(row->use_count), NUM(row->use_time)),
-		err);
+	(void)err;
+	ax_sql_count_routed(tx, row);
+	return AX_OK;
 }
 
 enum ax_status ax_sql_worker_group_drop(struct ax_tx *tx, const char *worker, const char *group_key, struct ax_err *err)
