@@ -151,9 +151,11 @@ static void send_register(struct sim_worker *w)
 	request->life = w->life;
 	snprintf(request->incarnation, sizeof(request->incarnation), "%s", w->incarnation);
 	for (int i = 0; i < w->n_held; i++)
-		request->running[request->n_running++] = (struct ax_stop){ w->held[i].gid, w->held[i].fence, "" };
+		request->running[request->n_running++] =
+			(struct ax_stop){ .gid = w->held[i].gid, .fence = w->held[i].fence, .reason = "" };
 	for (int i = 0; i < w->n_spool; i++)
-		request->running[request->n_running++] = (struct ax_stop){ w->spool[i].gid, w->spool[i].fence, "" };
+		request->running[request->n_running++] =
+			(struct ax_stop){ .gid = w->spool[i].gid, .fence = w->spool[i].fence, .reason = "" };
 	to_server(w, request->server, sim_server_register, request);
 	if (sim_between(w->sim, 0, 3) == 0) /* the next time at another one */
 		w->favourite++;

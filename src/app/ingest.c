@@ -253,7 +253,8 @@ static enum ax_status take_report(struct ax_tx *tx, void *arg, struct ax_err *er
 	for (int i = 0; status == AX_OK && i < report->n; i++)
 		status = take_item(pass, tx, &report->items[i], err);
 	if (status == AX_OK)
-		status = ax_worker_stops(pass->ctx, tx, report->worker, &report->stops, &report->n_stops, err);
+		status = ax_worker_stops(
+			pass->ctx, tx, &(struct ax_names){ &report->worker, 1 }, &report->stops, &report->n_stops, err);
 	report->drain = status == AX_OK && ax_worker_is_stopped(&pass->worker);
 	return status;
 }

@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "app/waiting.h"
+#include "base/err.h"
+#include "port/ids.h"
 
 struct look {
 	struct ax_ctx *ctx;
 	struct ax_poll *polls;
-	struct ax_worker *workers; /* of those that are not known */
+	const struct ax_worker **workers; /* of those that are not known */
 	int n;
 	bool any;
 };
@@ -89,22 +91,71 @@ static void clear(struct ax_poll *poll)
 	poll->cap_orders = 0;
 }
 
-/* Who asks: its incarnation, whether it drains, what it shall stop. */
-static enum ax_status greet(struct look *look, struct ax_tx *tx, int i, struct ax_err *err)
+static bool is_new(const struct ax_poll *poll)
 {
-	struct ax_poll *poll = &look->polls[i];
-	struct ax_worker *worker = &look->workers[i];
-	struct ax_err why = { 0 };
-	poll->status = ax_worker_read(tx, poll->worker, poll->incarnation, false, worker, &why);
-	if (poll->status == AX_NOT_FOUND || poll->status == AX_CONFLICT)
-		return AX_OK;
-	if (poll->status != AX_OK) {
-		if (err != NULL)
-			*err = why;
-		return poll->status;
+	return !poll->known;
+}
+
+static bool is_welcome(const struct ax_poll *poll)
+{
+	return is_new(poll) && poll->status == AX_OK;
+}
+
+static struct ax_names list_workers(
+	const struct look *look, bool (*fits)(const struct ax_poll *poll), struct ax_arena *arena)
+{
+	const char **names = ax_alloc_array(arena, (size_t)look->n + 1, sizeof(*names));
+	int n = 0;
+	for (int i = 0; i < look->n; i++)
+		if (fits(&look->polls[i]))
+			names[n++] = look->polls[i].worker;
+	return ax_names_sort(names, n);
+}
+
+/* Each worker's in one piece, for the first of its polls. */
+static void hand_out_stops(struct look *look, struct ax_stop *stops, int n)
+{
+	for (int at = 0, some; at < n; at += some) {
+		const char *worker = stops[at].worker;
+		int i = 0;
+		for (some = 1; at + some < n && strcmp(stops[at + some].worker, worker) == 0;)
+			some++;
+		while (i < look->n && !(is_welcome(&look->polls[i]) && strcmp(look->polls[i].worker, worker) == 0))
+			i++;
+		AX_ASSERT(i < look->n);
+		look->polls[i].stops = &stops[at];
+		look->polls[i].n_stops = some;
 	}
-	poll->drain = ax_worker_is_stopped(worker);
-	return ax_worker_stops(look->ctx, tx, poll->worker, &poll->stops, &poll->n_stops, err);
+}
+
+/* Who asks: their incarnations, whether they drain, what they shall stop. All at once: over a network each question is
+ * a trip. */
+static enum ax_status greet(struct look *look, struct ax_tx *tx, struct ax_err *err)
+{
+	struct ax_workers workers;
+	struct ax_names names = list_workers(look, is_new, tx->arena);
+	struct ax_stop *stops;
+	int n_stops;
+	if (names.n == 0)
+		return AX_OK;
+	enum ax_status status = tx->ops->workers_by_name(tx, &names, false, &workers, err);
+	for (int i = 0; status == AX_OK && i < look->n; i++) {
+		struct ax_poll *poll = &look->polls[i];
+		struct ax_err why;
+		if (!is_new(poll))
+			continue;
+		poll->stops = NULL; /* the transaction may be called again */
+		poll->n_stops = 0;
+		poll->status = ax_worker_find(&workers, poll->worker, poll->incarnation, &look->workers[i], &why);
+		poll->drain = poll->status == AX_OK && ax_worker_is_stopped(look->workers[i]);
+	}
+	if (status != AX_OK)
+		return status;
+	names = list_workers(look, is_welcome, tx->arena);
+	status = ax_worker_stops(look->ctx, tx, &names, &stops, &n_stops, err);
+	if (status == AX_OK)
+		hand_out_stops(look, stops, n_stops);
+	return status;
 }
 
 static void mark_waiting(struct look *look, const char *group_key)
@@ -120,10 +171,7 @@ static enum ax_status look_at_all(struct ax_tx *tx, void *arg, struct ax_err *er
 {
 	struct look *look = arg;
 	int n = 0;
-	enum ax_status status = AX_OK;
-	for (int i = 0; status == AX_OK && i < look->n; i++)
-		if (!look->polls[i].known)
-			status = greet(look, tx, i, err);
+	enum ax_status status = greet(look, tx, err);
 	const char **keys =
 		status == AX_OK ? list_groups(look->polls, look->n, is_to_be_looked_at, tx->arena, &n) : NULL;
 	for (int i = 0; status == AX_OK && i < n; i++) {
@@ -149,7 +197,7 @@ enum ax_status ax_polls_look(struct ax_ctx *ctx, struct ax_poll *polls, int n, b
 	enum ax_status status = anything ? ax_store_run(ctx->store, ctx->arena, look_at_all, &look, err) : AX_OK;
 	for (int i = 0; status == AX_OK && i < n; i++)
 		if (!polls[i].known && polls[i].status == AX_OK)
-			ax_worker_seen(ctx, &look.workers[i]);
+			ax_worker_seen(ctx, look.workers[i]);
 	*ret_any = status == AX_OK && look.any;
 	return status;
 }

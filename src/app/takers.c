@@ -1,8 +1,10 @@
 #include "app/takers.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/room.h"
+#include "port/ids.h"
 
 static struct ax_taker *find_known(struct ax_takers *takers, const char *worker)
 {
@@ -35,48 +37,70 @@ static int64_t slots_of(const struct ax_takers *takers, const struct ax_poll *po
 	return 0;
 }
 
+static int compare_part(const void *worker, const void *part)
+{
+	return strcmp(worker, ((const struct ax_worker_group *)part)->worker);
+}
+
+/* Of a group's parts, which are by worker. */
+static const struct ax_worker_group *find_part(const struct ax_worker_groups *parts, const char *worker)
+{
+	return parts->n == 0 ? NULL : bsearch(worker, parts->at, (size_t)parts->n, sizeof(*parts->at), compare_part);
+}
+
 /* A worker that is not what it was when it asked, or has not registered for this group, takes nothing. */
-static enum ax_status add_poll(struct ax_takers *takers, struct ax_tx *tx, struct ax_poll *poll, struct ax_err *err)
+static void add_poll(struct ax_takers *takers, struct ax_poll *poll, const struct ax_workers *workers,
+	const struct ax_worker_groups *parts)
 {
 	struct ax_taker taker = { .poll = poll, .slots = slots_of(takers, poll) };
 	struct ax_taker *known = find_known(takers, poll->worker);
+	struct ax_err why;
 	if (taker.slots <= 0)
-		return AX_OK;
+		return;
 	if (known != NULL) {
 		known->poll = poll;
 		known->slots = taker.slots;
-		return AX_OK;
+		return;
 	}
-	struct ax_worker *worker = ax_alloc(tx->arena, sizeof(*worker));
-	enum ax_status status = ax_worker_read(tx, poll->worker, poll->incarnation, false, worker, err);
-	if (status == AX_NOT_FOUND || status == AX_CONFLICT)
+	enum ax_status status = ax_worker_find(workers, poll->worker, poll->incarnation, &taker.worker, &why);
+	if (status != AX_OK) {
 		poll->status = status;
-	if (status == AX_OK && ax_worker_is_stopped(worker))
-		return AX_OK;
-	if (status == AX_OK)
-		status = tx->ops->worker_group_get(tx, worker->name, takers->group->group_key, false, &taker.part, err);
-	taker.worker = worker;
-	if (status == AX_OK)
-		add(takers, &taker);
-	return status == AX_NOT_FOUND || status == AX_CONFLICT ? AX_OK : status;
+		return;
+	}
+	const struct ax_worker_group *part = find_part(parts, poll->worker);
+	if (part == NULL || ax_worker_is_stopped(taker.worker))
+		return;
+	taker.part = *part;
+	add(takers, &taker);
 }
 
 enum ax_status ax_takers_find(
 	struct ax_takers *takers, struct ax_tx *tx, struct ax_poll *polls, int n, struct ax_err *err)
 {
-	enum ax_status status = AX_OK;
+	struct ax_workers workers;
+	struct ax_worker_groups parts;
+	const char **asking = ax_alloc_array(tx->arena, (size_t)n + 1, sizeof(*asking));
+	int n_asking = 0;
 	make_room(takers, tx->arena, n);
 	takers->polls = polls;
 	/* so late that it is newer than what any worker was given before, were the clock right */
 	takers->order = takers->now * 1000;
+	for (int i = 0; i < n; i++)
+		if (slots_of(takers, &polls[i]) > 0)
+			asking[n_asking++] = polls[i].worker;
+	const struct ax_names names = ax_names_sort(asking, n_asking);
+	enum ax_status status = tx->ops->workers_by_name(tx, &names, false, &workers, err);
+	if (status == AX_OK)
+		status = tx->ops->group_workers_by_name(tx, takers->group->group_key, &names, false, &parts, err);
 	for (int i = 0; status == AX_OK && i < n; i++)
-		status = add_poll(takers, tx, &polls[i], err);
+		add_poll(takers, &polls[i], &workers, &parts);
 	return status;
 }
 
 enum ax_status ax_takers_find_others(struct ax_takers *takers, struct ax_tx *tx, struct ax_err *err)
 {
 	struct ax_worker_groups parts;
+	struct ax_workers workers;
 	if (takers->others_known)
 		return AX_OK;
 	takers->others_known = true;
@@ -84,14 +108,18 @@ enum ax_status ax_takers_find_others(struct ax_takers *takers, struct ax_tx *tx,
 	if (status != AX_OK)
 		return status;
 	make_room(takers, tx->arena, parts.n);
-	for (int i = 0; status == AX_OK && i < parts.n; i++) {
-		struct ax_worker *worker = ax_alloc(tx->arena, sizeof(*worker));
-		if (find_known(takers, parts.at[i].worker) != NULL)
-			continue;
-		status = tx->ops->worker_get(tx, parts.at[i].worker, false, worker, err);
-		if (status == AX_OK && ax_worker_is_online(worker, takers->now))
-			add(takers, &(struct ax_taker){ .worker = worker, .part = parts.at[i] });
-	}
+	const char **others = ax_alloc_array(tx->arena, (size_t)parts.n + 1, sizeof(*others));
+	int n = 0;
+	for (int i = 0; i < parts.n; i++)
+		if (find_known(takers, parts.at[i].worker) == NULL)
+			others[n++] = parts.at[i].worker;
+	const struct ax_names names = ax_names_sort(others, n);
+	status = tx->ops->workers_by_name(tx, &names, false, &workers, err);
+	for (int i = 0; status == AX_OK && i < workers.n; i++)
+		if (ax_worker_is_online(&workers.at[i], takers->now))
+			add(takers,
+				&(struct ax_taker){
+					.worker = &workers.at[i], .part = *find_part(&parts, workers.at[i].name) });
 	return status;
 }
 
@@ -166,55 +194,47 @@ struct ax_poll *ax_takers_choose(struct ax_takers *takers, int chosen, const str
 	return poll;
 }
 
-static struct ax_taker **list_chosen(struct ax_takers *takers, struct ax_arena *arena, int *ret_n)
+static struct ax_names list_chosen(struct ax_takers *takers, struct ax_arena *arena)
 {
-	struct ax_taker **order = ax_alloc_array(arena, (size_t)takers->n + 1, sizeof(struct ax_taker *));
+	const char **names = ax_alloc_array(arena, (size_t)takers->n + 1, sizeof(*names));
 	int n = 0;
 	for (int i = 0; i < takers->n; i++) {
-		int at = n;
 		takers->at[i].given = false;
-		if (!takers->at[i].chosen)
-			continue;
-		for (; at > 0 && strcmp(order[at - 1]->worker->name, takers->at[i].worker->name) > 0; at--)
-			order[at] = order[at - 1];
-		order[at] = &takers->at[i];
-		n++;
+		if (takers->at[i].chosen)
+			names[n++] = takers->at[i].worker->name;
 	}
-	*ret_n = n;
-	return order;
+	return ax_names_sort(names, n);
 }
 
-static enum ax_status lock_worker(struct ax_tx *tx, struct ax_taker *taker, struct ax_err *err)
+/* By the locked rows: it may have left meanwhile, or be another incarnation. */
+static void judge(struct ax_takers *takers, struct ax_taker *taker, const struct ax_workers *workers,
+	const struct ax_worker_groups *parts)
 {
-	struct ax_worker *worker = ax_alloc(tx->arena, sizeof(*worker));
-	enum ax_status status = ax_worker_read(tx, taker->worker->name, taker->worker->incarnation, true, worker, err);
-	taker->lost =
-		status == AX_NOT_FOUND || status == AX_CONFLICT || (status == AX_OK && ax_worker_is_stopped(worker));
+	struct ax_err why;
+	const struct ax_worker *worker;
+	const struct ax_worker_group *part = find_part(parts, taker->worker->name);
+	enum ax_status status = ax_worker_find(workers, taker->worker->name, taker->worker->incarnation, &worker, &why);
+	taker->lost = status != AX_OK || part == NULL || ax_worker_is_stopped(worker);
 	if (status == AX_OK)
 		taker->worker = worker;
-	return taker->lost ? AX_OK : status;
-}
-
-static enum ax_status lock_part(struct ax_takers *takers, struct ax_tx *tx, struct ax_taker *taker, struct ax_err *err)
-{
-	enum ax_status status =
-		tx->ops->worker_group_get(tx, taker->worker->name, takers->group->group_key, true, &taker->part, err);
-	taker->lost = taker->lost || status == AX_NOT_FOUND;
+	if (part != NULL)
+		taker->part = *part;
 	takers->order = AX_MAX(takers->order, taker->part.given_order);
-	return status == AX_NOT_FOUND ? AX_OK : status;
 }
 
 enum ax_status ax_takers_lock(struct ax_takers *takers, struct ax_tx *tx, struct ax_group *group, struct ax_err *err)
 {
-	int n;
-	enum ax_status status = AX_OK;
-	struct ax_taker **order = list_chosen(takers, tx->arena, &n);
-	for (int i = 0; status == AX_OK && i < n; i++)
-		status = lock_worker(tx, order[i], err);
+	struct ax_workers workers;
+	struct ax_worker_groups parts;
+	const struct ax_names names = list_chosen(takers, tx->arena);
+	enum ax_status status = tx->ops->workers_by_name(tx, &names, true, &workers, err);
 	if (status == AX_OK)
 		status = tx->ops->group_get(tx, group->group_key, true, group, err);
-	for (int i = 0; status == AX_OK && i < n; i++)
-		status = lock_part(takers, tx, order[i], err);
+	if (status == AX_OK)
+		status = tx->ops->group_workers_by_name(tx, group->group_key, &names, true, &parts, err);
+	for (int i = 0; status == AX_OK && i < takers->n; i++)
+		if (takers->at[i].chosen)
+			judge(takers, &takers->at[i], &workers, &parts);
 	return status;
 }
 

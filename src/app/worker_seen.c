@@ -1,20 +1,41 @@
 #include "app/worker_seen.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/limits.h"
 
 enum { SEEN_EVERY_MS = 5000 };
 
+/* `worker` NULL: there is none. */
+static enum ax_status judge(const struct ax_worker *worker, const char *incarnation, struct ax_err *err)
+{
+	if (worker == NULL || worker->status == AX_WORKER_LEFT)
+		return ax_fail(err, AX_NOT_FOUND, "worker", "this worker is not registered here: register first");
+	if (strcmp(worker->incarnation, incarnation) != 0)
+		return ax_fail(err, AX_CONFLICT, "incarnation", "another incarnation of this worker took over");
+	return AX_OK;
+}
+
 enum ax_status ax_worker_read(struct ax_tx *tx, const char *name, const char *incarnation, bool lock,
 	struct ax_worker *ret, struct ax_err *err)
 {
 	enum ax_status status = tx->ops->worker_get(tx, name, lock, ret, err);
-	if (status == AX_NOT_FOUND || (status == AX_OK && ret->status == AX_WORKER_LEFT))
-		return ax_fail(err, AX_NOT_FOUND, "worker", "this worker is not registered here: register first");
-	if (status == AX_OK && strcmp(ret->incarnation, incarnation) != 0)
-		return ax_fail(err, AX_CONFLICT, "incarnation", "another incarnation of this worker took over");
-	return status;
+	return status == AX_OK || status == AX_NOT_FOUND ? judge(status == AX_OK ? ret : NULL, incarnation, err)
+							 : status;
+}
+
+static int compare_name(const void *name, const void *worker)
+{
+	return strcmp(name, ((const struct ax_worker *)worker)->name);
+}
+
+enum ax_status ax_worker_find(const struct ax_workers *workers, const char *name, const char *incarnation,
+	const struct ax_worker **ret, struct ax_err *err)
+{
+	*ret = workers->n == 0 ? NULL
+			       : bsearch(name, workers->at, (size_t)workers->n, sizeof(*workers->at), compare_name);
+	return judge(*ret, incarnation, err);
 }
 
 /* Another server may have noted it just after this one looked at its clock. */
@@ -76,26 +97,47 @@ bool ax_worker_offers(const char *names, const char *name)
 	return false;
 }
 
-enum ax_status ax_worker_stops(
-	struct ax_ctx *ctx, struct ax_tx *tx, const char *name, struct ax_stop **ret, int *ret_n, struct ax_err *err)
+struct stops {
+	struct ax_stop *at;
+	int n;
+	size_t cap;
+};
+
+static enum ax_status tell_stop(
+	struct ax_ctx *ctx, struct ax_tx *tx, struct ax_run *run, struct stops *stops, struct ax_err *err)
 {
-	struct ax_runs runs;
-	*ret = NULL;
-	*ret_n = 0;
-	enum ax_status status = tx->ops->runs_to_stop(tx, name, AX_BATCH, &runs, err);
-	if (status != AX_OK || runs.n == 0)
-		return status;
-	*ret = ax_alloc_array(ctx->arena, (size_t)runs.n, sizeof(**ret));
-	for (int i = 0; status == AX_OK && i < runs.n; i++) {
-		status = tx->ops->run_get(tx, runs.at[i].gid, true, &runs.at[i], err);
-		if (status != AX_OK || runs.at[i].cancel != AX_CANCEL_ASKED ||
-			!ax_run_is_given_out(runs.at[i].status) || strcmp(runs.at[i].worker, name) != 0)
-			continue; /* it ended, or is told by another server */
-		(*ret)[(*ret_n)++] =
-			(struct ax_stop){ .gid = runs.at[i].gid, .fence = runs.at[i].fence, .reason = "cancel" };
-		runs.at[i].cancel = AX_CANCEL_STOPPING;
-		status = tx->ops->run_update(tx, &runs.at[i], runs.at[i].rev, err);
-		ctx->notify->ops->run_changed(ctx->notify, &runs.at[i]);
+	const char *worker = run->worker;
+	enum ax_status status = tx->ops->run_get(tx, run->gid, true, run, err);
+	if (status != AX_OK || run->cancel != AX_CANCEL_ASKED || !ax_run_is_given_out(run->status) ||
+		strcmp(run->worker, worker) != 0)
+		return status; /* it ended, or is told by another server */
+	stops->at = ax_grow_array(ctx->arena, stops->at, (size_t)stops->n, 1, &stops->cap, sizeof(*stops->at));
+	stops->at[stops->n++] =
+		(struct ax_stop){ .gid = run->gid, .fence = run->fence, .reason = "cancel", .worker = worker };
+	run->cancel = AX_CANCEL_STOPPING;
+	ctx->notify->ops->run_changed(ctx->notify, run);
+	return tx->ops->run_update(tx, run, run->rev, err);
+}
+
+enum ax_status ax_worker_stops(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_names *names, struct ax_stop **ret,
+	int *ret_n, struct ax_err *err)
+{
+	struct stops stops = { 0 };
+	enum ax_status status = AX_OK;
+	for (int at = 0; status == AX_OK && at < names->n;) {
+		const struct ax_names rest = { names->at + at, names->n - at };
+		struct ax_runs runs;
+		status = tx->ops->runs_to_stop(tx, &rest, AX_BATCH, &runs, err);
+		if (status != AX_OK)
+			break;
+		/* who has so many is told the others the next time; whoever comes behind it is asked about now */
+		const char *last = runs.n < AX_BATCH ? names->at[names->n - 1] : runs.at[runs.n - 1].worker;
+		while (at < names->n && strcmp(names->at[at], last) <= 0)
+			at++;
+		for (int i = 0; status == AX_OK && i < runs.n; i++)
+			status = tell_stop(ctx, tx, &runs.at[i], &stops, err);
 	}
+	*ret = stops.at;
+	*ret_n = stops.n;
 	return status;
 }

@@ -7,12 +7,17 @@
 struct ax_stop {
 	int64_t gid, fence;
 	const char *reason; /* cancel, lost, superseded */
+	const char *worker; /* by ax_worker_stops */
 };
 
 /* The worker's row, if this is its current incarnation. `lock`: it stays as it is until the transaction ends.
  * AX_NOT_FOUND: unknown or left, it must register; AX_CONFLICT: another incarnation took over. */
 enum ax_status ax_worker_read(struct ax_tx *tx, const char *name, const char *incarnation, bool lock,
 	struct ax_worker *ret, struct ax_err *err) AX_MUST_USE;
+
+/* The same of one of several workers that were read by name, each once. `ret` is its row among them. */
+enum ax_status ax_worker_find(const struct ax_workers *workers, const char *name, const char *incarnation,
+	const struct ax_worker **ret, struct ax_err *err) AX_MUST_USE;
 
 /* Notes that a worker whose row was read has just been seen, at most every few seconds. In a transaction of its own:
  * who holds the row for longer holds everybody up who hears of the worker. Where it fails, the next message notes it.
@@ -31,8 +36,9 @@ bool ax_worker_offers(const char *names, const char *name);
 /* Does it offer the executor, and have the tags that are demanded? */
 bool ax_worker_suits(const struct ax_worker *worker, const char *executor_key, const char *demand);
 
-/* The worker's attempts that were asked to stop, marked as told. `ret` is NULL when there is none. */
-enum ax_status ax_worker_stops(
-	struct ax_ctx *ctx, struct ax_tx *tx, const char *name, struct ax_stop **ret, int *ret_n, struct ax_err *err);
+/* The attempts of the workers with these names, which ascend, that were asked to stop, marked as told; one worker's
+ * after the other's. `ret` is NULL when there is none. */
+enum ax_status ax_worker_stops(struct ax_ctx *ctx, struct ax_tx *tx, const struct ax_names *names, struct ax_stop **ret,
+	int *ret_n, struct ax_err *err);
 
 #endif

@@ -72,6 +72,10 @@ struct ax_ids {
 	const int64_t *at;
 	int n;
 };
+struct ax_names {
+	const char *const *at;
+	int n;
+};
 struct ax_tokens {
 	struct ax_token *at;
 	int n;

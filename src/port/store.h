@@ -333,9 +333,10 @@ struct ax_tx_ops {
 	/* Runs given out to a worker, by gid. */
 	enum ax_status (*runs_of_worker)(
 		struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret, struct ax_err *err);
-	/* Runs given out to a worker that were asked to stop (cancel = ASKED), by gid. */
+	/* Runs given out to these workers, whose names ascend, that were asked to stop (cancel = ASKED), by worker and
+	 * gid. */
 	enum ax_status (*runs_to_stop)(
-		struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret, struct ax_err *err);
+		struct ax_tx *tx, const struct ax_names *workers, int limit, struct ax_runs *ret, struct ax_err *err);
 	/* Newest first. Looks at the runs of the task or parent if one is given and at live runs only if none else can
 	 * match; at shards only when the filter names a parent or a worker.
 	 * `ret_before` is where to go on; 0 = there is nothing left to look at. */
@@ -408,6 +409,9 @@ struct ax_tx_ops {
 		struct ax_tx *tx, const struct ax_worker *worker, struct ax_err *err); /* insert or replace */
 	enum ax_status (*worker_get)(
 		struct ax_tx *tx, const char *name, bool for_update, struct ax_worker *ret, struct ax_err *err);
+	/* Those with these names, which ascend, that there are, by name. When they are locked, in this order. */
+	enum ax_status (*workers_by_name)(struct ax_tx *tx, const struct ax_names *names, bool for_update,
+		struct ax_workers *ret, struct ax_err *err);
 	enum ax_status (*workers)(struct ax_tx *tx, struct ax_workers *ret, struct ax_err *err);
 	/* With its groups. */
 	enum ax_status (*worker_delete)(struct ax_tx *tx, const char *name, struct ax_err *err);
@@ -422,6 +426,9 @@ struct ax_tx_ops {
 	/* The workers of a group, by name. */
 	enum ax_status (*group_workers)(
 		struct ax_tx *tx, const char *group_key, struct ax_worker_groups *ret, struct ax_err *err);
+	/* Those of the workers with these names, which ascend, by name. When they are locked, in this order. */
+	enum ax_status (*group_workers_by_name)(struct ax_tx *tx, const char *group_key, const struct ax_names *names,
+		bool for_update, struct ax_worker_groups *ret, struct ax_err *err);
 	enum ax_status (*worker_group_add_given)(struct ax_tx *tx, const char *worker, const char *group_key,
 		int64_t delta, int64_t long_delta, struct ax_err *err);
 	/* Writes what routing remembers: given_order, turn_order, use_count, use_time. That there is no such row may be

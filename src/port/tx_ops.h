@@ -21,9 +21,9 @@
 	OP(ended_minute_put) OP(ended_minutes) OP(ended_minutes_cut) \
 	OP(group_waiting) OP(attempt_put) OP(attempt_get) OP(attempts) OP(output_size) OP(output_append) OP(output_cut) \
 	OP(outputs) OP(runs_purge) OP(runs_purge_task) OP(run_nth) OP(group_insert) OP(group_get) OP(group_update) OP(group_add_running) \
-	OP(group_delete) OP(groups) OP(group_count_running) OP(worker_put) OP(worker_get) OP(workers) \
+	OP(group_delete) OP(groups) OP(group_count_running) OP(worker_put) OP(worker_get) OP(workers_by_name) OP(workers) \
 	OP(worker_delete) OP(worker_group_put) OP(worker_group_get) OP(worker_groups) \
-	OP(group_workers) OP(worker_group_add_given) OP(worker_group_routed) OP(worker_group_drop) OP(server_insert) OP(server_get) OP(server_put) OP(server_renew) OP(servers) \
+	OP(group_workers) OP(group_workers_by_name) OP(worker_group_add_given) OP(worker_group_routed) OP(worker_group_drop) OP(server_insert) OP(server_get) OP(server_put) OP(server_renew) OP(servers) \
 	OP(lease_insert) OP(lease_get) OP(lease_update) OP(leases) OP(user_insert) \
 	OP(user_find) OP(user_count) OP(token_insert) OP(token_find) OP(token_touch) OP(token_delete) \
 	OP(tokens) OP(tokens_expire) OP(audit_append) OP(audit_page) OP(idem_get) OP(idem_put) OP(idem_purge) \
@@ -100,7 +100,7 @@
 #define AX_ARGS_runs_ahead(IN, OUT) IN(I64, after_time) IN(I64, after_gid) IN(I64, until) IN(INT, limit) OUT(DUES, dues)
 #define AX_ARGS_run_next_deadline(IN, OUT) OUT(I64, time)
 #define AX_ARGS_runs_of_worker(IN, OUT) IN(TEXT, worker) IN(INT, limit) OUT(RUNS, runs)
-#define AX_ARGS_runs_to_stop(IN, OUT) IN(TEXT, worker) IN(INT, limit) OUT(RUNS, runs)
+#define AX_ARGS_runs_to_stop(IN, OUT) IN(NAMES, workers) IN(INT, limit) OUT(RUNS, runs)
 #define AX_ARGS_runs_page(IN, OUT) IN(RUN_FILTER, f) OUT(RUNS, runs) OUT(I64, before)
 #define AX_ARGS_runs_fired(IN, OUT)                                                                                    \
 	IN(I64, task_id) IN(I64, from) IN(I64, to) IN(I64, after_gid) IN(INT, limit) OUT(RUNS, runs)
@@ -131,6 +131,7 @@
 #define AX_ARGS_group_count_running(IN, OUT) IN(TEXT, group_key) OUT(I64, n)
 #define AX_ARGS_worker_put(IN, OUT) IN(WORKER, worker)
 #define AX_ARGS_worker_get(IN, OUT) IN(TEXT, name) IN(BOOL, for_update) OUT(WORKER, worker)
+#define AX_ARGS_workers_by_name(IN, OUT) IN(NAMES, names) IN(BOOL, for_update) OUT(WORKERS, workers)
 #define AX_ARGS_workers(IN, OUT) OUT(WORKERS, workers)
 #define AX_ARGS_worker_delete(IN, OUT) IN(TEXT, name)
 #define AX_ARGS_worker_group_put(IN, OUT) IN(TEXT, worker) IN(TEXT, group_key) IN(I64, pool_size)
@@ -138,6 +139,8 @@
 	IN(TEXT, worker) IN(TEXT, group_key) IN(BOOL, for_update) OUT(WORKER_GROUP, row)
 #define AX_ARGS_worker_groups(IN, OUT) IN(TEXT, worker) OUT(WORKER_GROUPS, rows)
 #define AX_ARGS_group_workers(IN, OUT) IN(TEXT, group_key) OUT(WORKER_GROUPS, rows)
+#define AX_ARGS_group_workers_by_name(IN, OUT)                                                                         \
+	IN(TEXT, group_key) IN(NAMES, names) IN(BOOL, for_update) OUT(WORKER_GROUPS, rows)
 #define AX_ARGS_worker_group_add_given(IN, OUT) IN(TEXT, worker) IN(TEXT, group_key) IN(I64, delta) IN(I64, long_delta)
 #define AX_ARGS_worker_group_routed(IN, OUT) IN(WORKER_GROUP, row)
 #define AX_ARGS_worker_group_drop(IN, OUT) IN(TEXT, worker) IN(TEXT, group_key)
@@ -259,6 +262,7 @@
 #define AX_IN_TEXT const char *
 #define AX_IN_SECRET const char *
 #define AX_IN_IDS const struct ax_ids *
+#define AX_IN_NAMES const struct ax_names *
 #define AX_IN_STATE enum ax_run_state
 #define AX_IN_KIND enum ax_run_kind
 #define AX_IN_LANE enum ax_run_lane

@@ -55,6 +55,16 @@ static void show_ids(struct ax_buf *out, const struct ax_ids *ids)
 	ax_buf_addc(out, ']');
 }
 
+static void show_names(struct ax_buf *out, const struct ax_names *names)
+{
+	ax_buf_addc(out, '[');
+	for (int i = 0; i < AX_MIN(names->n, ROWS_SHOWN); i++) {
+		ax_buf_adds(out, i == 0 ? "" : ",");
+		show_text(out, names->at[i]);
+	}
+	ax_buf_addc(out, ']');
+}
+
 static void show_counts(struct ax_buf *out, const int64_t *by_state)
 {
 	ax_buf_addc(out, '[');
@@ -123,6 +133,7 @@ static void show_failure_filter(struct ax_buf *out, const struct ax_failure_filt
 #define SHOW_IN_LANE(v) show_int(out, (int)(v))
 #define SHOW_IN_TEXT(v) show_text(out, v)
 #define SHOW_IN_IDS(v) show_ids(out, v)
+#define SHOW_IN_NAMES(v) show_names(out, v)
 #define SHOW_IN_SECRET(v) show_text(out, "***")
 #define SHOW_IN_TASK_FILTER(v) show_task_filter(out, v)
 #define SHOW_IN_RUN_FILTER(v) show_run_filter(out, v)

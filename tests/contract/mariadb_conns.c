@@ -186,6 +186,97 @@ static void test_a_row_read_for_update_waits_for_the_other(void **state)
 	assert_int_equal(next_of(w, 1), 201);
 }
 
+struct naming {
+	struct ax_store *store;
+	struct world *w;
+	pthread_t thread;
+	bool parts; /* of a group, not the workers */
+	const char *const *names;
+	int n, locked;
+	enum ax_status status;
+};
+
+static enum ax_status put_workers(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	static const char *const names[] = { "a", "b", "c", "d" };
+	struct ax_worker worker;
+	(void)arg;
+	fill_row(&ax_worker_row, tx->arena, 1, &worker);
+	for (size_t i = 0; i < AX_COUNT(names); i++) {
+		worker.name = names[i];
+		OK(worker_put, &worker);
+		OK(worker_group_put, names[i], "g", 1);
+	}
+	return AX_OK;
+}
+
+static enum ax_status lock_named(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	struct naming *n = arg;
+	const struct ax_names names = { n->names, n->n };
+	struct ax_workers workers = { 0 };
+	struct ax_worker_groups parts = { 0 };
+	enum ax_status status = n->parts ? tx->ops->group_workers_by_name(tx, "g", &names, true, &parts, err)
+					 : tx->ops->workers_by_name(tx, &names, true, &workers, err);
+	n->locked = workers.n + parts.n;
+	return status;
+}
+
+static void *run_lock_named(void *arg)
+{
+	struct naming *n = arg;
+	struct ax_arena arena = { 0 };
+	struct ax_err err;
+	n->status = ax_store_run(n->store, &arena, lock_named, n, &err);
+	ax_arena_done(&arena);
+	return NULL;
+}
+
+static int64_t count_free(const struct naming *n, const char *name)
+{
+	char text[160];
+	snprintf(text, sizeof(text), "SELECT COUNT(*) FROM %s = '%s' FOR UPDATE SKIP LOCKED",
+		n->parts ? "ax_worker_group WHERE worker" : "ax_worker WHERE name", name);
+	return ask(n->w->watch, text);
+}
+
+static enum ax_status hold_while_others_lock(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	static const char *const beside[] = { "a", "c", "d" }, *const all[] = { "a", "b", "d" };
+	struct naming *n = arg;
+	struct ax_worker worker;
+	struct ax_worker_group part;
+	if (n->parts)
+		OK(worker_group_get, "b", "g", true, &part);
+	else
+		OK(worker_get, "b", true, &worker);
+	n->names = beside; /* what they do not name does not hold them up */
+	n->n = 3;
+	run_lock_named(n);
+	assert_int_equal(n->status, AX_OK);
+	assert_int_equal(n->locked, 3);
+	n->names = all; /* and what comes behind it is nobody's until they have it */
+	MUST(pthread_create(&n->thread, NULL, run_lock_named, n) == 0);
+	await(n->w->watch, waiting_for_a_lock, 1);
+	assert_int_equal(count_free(n, "a"), 0);
+	assert_int_equal(count_free(n, "d"), 1);
+	return AX_OK;
+}
+
+static void test_named_workers_are_locked_in_the_order_of_their_names(void **state)
+{
+	struct world *w = *state;
+	struct ax_err err;
+	assert_int_equal(ax_store_run(w->f.store, &w->f.arena, put_workers, NULL, &err), AX_OK);
+	for (int parts = 0; parts < 2; parts++) {
+		struct naming n = { .store = ax_mariadb_store(w->other), .w = w, .parts = parts };
+		assert_int_equal(ax_store_run(w->f.store, &w->f.arena, hold_while_others_lock, &n, &err), AX_OK);
+		pthread_join(n.thread, NULL);
+		assert_int_equal(n.status, AX_OK);
+		assert_int_equal(n.locked, 3);
+	}
+}
+
 struct taking {
 	struct ax_store *other;
 	struct ax_arena arena;
@@ -1033,6 +1124,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_row_read_for_update_waits_for_the_other),
+		TEST(test_named_workers_are_locked_in_the_order_of_their_names),
 		TEST(test_what_another_holds_is_left_out),
 		TEST(test_of_a_dead_lock_both_succeed_in_the_end),
 		TEST(test_who_is_refused_a_changed_row_is_called_again),

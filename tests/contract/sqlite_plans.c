@@ -209,7 +209,7 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	GIVES(AX_CONFLICT, run_set_due, &run, 77);
 	OK(run_next_deadline, &number);
 	OK(runs_of_worker, "w1", 20, &runs);
-	OK(runs_to_stop, "w1", 20, &runs);
+	OK(runs_to_stop, &(struct ax_names){ (const char *const[]){ "w1" }, 1 }, 20, &runs);
 	run.status = AX_RUN_RUNNING;
 	run.fence = 1;
 	OK(run_update, &run, 0);

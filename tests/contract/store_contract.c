@@ -39,6 +39,9 @@ static void expect_end(struct fixture *f, enum ax_status status, ax_tx_fn fn, vo
 		for (int i_ = 0; i_ < (list).n; i_++)                                                                  \
 			assert_int_equal((list).at[i_].gid, wanted[i_]);                                               \
 	} while (0)
+#define NAMES(...)                                                                                                     \
+	(&(struct ax_names){ (const char *const[]){ __VA_ARGS__ },                                                     \
+		sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *) })
 #define ASSERT_IDS(list, ...)                                                                                          \
 	do {                                                                                                           \
 		const int64_t wanted[] = { __VA_ARGS__ };                                                              \
@@ -139,6 +142,44 @@ TX_TEST(test_group_and_worker_columns)
 		OK(worker_put, &worker);
 		OK(worker_get, "w", true, &worker_out);
 		ASSERT_SAME(ax_worker_row, worker, worker_out);
+	}
+}
+
+/* More than one statement names, and few of them are there. */
+static enum ax_status put_every_third(struct ax_tx *tx, const char **names, int n, struct ax_err *err)
+{
+	struct ax_worker worker;
+	fill_row(&ax_worker_row, tx->arena, 10, &worker);
+	for (int i = 0; i < n; i++) {
+		names[i] = worker.name = ax_sprintf(tx->arena, "w%03d", i);
+		if (i % 3 != 0)
+			continue;
+		OK(worker_put, &worker);
+		OK(worker_group_put, worker.name, "g", i);
+	}
+	return AX_OK;
+}
+
+TX_TEST(test_workers_by_name)
+{
+	enum { N = 230 };
+	const char *names[N];
+	struct ax_workers workers;
+	struct ax_worker_groups rows;
+	put_every_third(tx, names, N, err);
+	for (int n = 0; n <= N; n += n < 12 ? 1 : 109) {
+		const struct ax_names some = { names, n };
+		for (int lock = 0; lock < 2; lock++) {
+			OK(workers_by_name, &some, lock, &workers);
+			OK(group_workers_by_name, "g", &some, lock, &rows);
+			assert_int_equal(workers.n, (n + 2) / 3);
+			assert_int_equal(rows.n, (n + 2) / 3);
+			for (int i = 0; i < workers.n; i++) {
+				assert_string_equal(workers.at[i].name, names[3 * i]);
+				assert_string_equal(rows.at[i].worker, names[3 * i]);
+				assert_int_equal(rows.at[i].pool_size, 3 * i);
+			}
+		}
 	}
 }
 
@@ -951,9 +992,15 @@ TX_TEST(test_runs_of_a_worker)
 	ASSERT_GIDS(runs, 1, 2, 3, 12, 13);
 	OK(runs_of_worker, "w", 2, &runs);
 	ASSERT_GIDS(runs, 1, 2);
-	OK(runs_to_stop, "w", 100, &runs);
+	OK(runs_to_stop, NAMES("w"), 100, &runs);
 	ASSERT_GIDS(runs, 2);
-	OK(runs_to_stop, "none", 100, &runs);
+	OK(runs_to_stop, NAMES("none", "w", "ww"), 100, &runs); /* by worker */
+	ASSERT_GIDS(runs, 2, 4);
+	OK(runs_to_stop, NAMES("w", "ww"), 1, &runs);
+	ASSERT_GIDS(runs, 2);
+	OK(runs_to_stop, NAMES("none"), 100, &runs);
+	assert_int_equal(runs.n, 0);
+	OK(runs_to_stop, &(struct ax_names){ NULL, 0 }, 100, &runs);
 	assert_int_equal(runs.n, 0);
 	OK(group_count_running, "g", &n);
 	assert_int_equal(n, 5);
@@ -1868,6 +1915,17 @@ TX_TEST(test_workers)
 	assert_int_equal(rows.at[0].given, 3);
 	assert_string_equal(rows.at[2].worker, "c");
 	OK(group_workers, "none", &rows);
+	assert_int_equal(rows.n, 0);
+	OK(group_workers_by_name, "g", NAMES("a", "b", "none"), true, &rows);
+	assert_int_equal(rows.n, 2);
+	assert_string_equal(rows.at[0].worker, "a");
+	assert_int_equal(rows.at[0].given, 3);
+	assert_int_equal(rows.at[0].given_order, 4);
+	assert_string_equal(rows.at[1].worker, "b");
+	OK(group_workers_by_name, "g", NAMES("c"), false, &rows);
+	assert_int_equal(rows.n, 1);
+	assert_string_equal(rows.at[0].worker, "c");
+	OK(group_workers_by_name, "none", NAMES("a", "b"), true, &rows);
 	assert_int_equal(rows.n, 0);
 	OK(worker_group_add_given, "a", "g", -3, -2);
 	OK(worker_groups, "a", &rows);
@@ -3322,6 +3380,7 @@ int main(int argc, char **argv)
 		TEST(test_run_columns),
 		TEST(test_attempt_and_output_columns),
 		TEST(test_group_and_worker_columns),
+		TEST(test_workers_by_name),
 		TEST(test_account_columns),
 		TEST(test_server_audit_idem_columns),
 		TEST(test_event_columns),

@@ -170,6 +170,18 @@ static const void *random_ids(struct dice *dice, struct ax_arena *arena)
 	return ids;
 }
 
+static const void *random_names(struct dice *dice, struct ax_arena *arena)
+{
+	static const char *const names[] = { "", "w", "ww" };
+	struct ax_names *some = ax_alloc(arena, sizeof(*some));
+	const char **at = ax_alloc_array(arena, AX_COUNT(names), sizeof(*at));
+	for (size_t i = 0; i < AX_COUNT(names); i++)
+		if (roll(dice, 2) == 0)
+			at[some->n++] = names[i];
+	some->at = at;
+	return some;
+}
+
 static const void *random_task_filter(struct dice *dice, struct ax_arena *arena)
 {
 	struct ax_task_filter *f = ax_alloc(arena, sizeof(*f));
@@ -237,6 +249,7 @@ static const void *random_failure_filter(struct dice *dice, struct ax_arena *are
 #define random_BOOL(dice, name) (roll(dice, 2) == 1)
 #define random_TEXT(dice, name) or_null(dice, this_op, name, random_text(dice, name))
 #define random_IDS(dice, name) random_ids(dice, tx->arena)
+#define random_NAMES(dice, name) random_names(dice, tx->arena)
 #define random_SECRET(dice, name) random_text(dice, name)
 #define random_LANE(dice, name) (enum ax_run_lane)(1 + roll(dice, 2))
 #define random_KIND(dice, name) (enum ax_run_kind)(1 + roll(dice, 2))

@@ -248,7 +248,7 @@ MUTANTS = [
     mutant("left-and-forgotten", "what a turn leaves is looked at again",
            (DISPATCH, "status == AX_OK ? t->again_ms : AX_AGAIN_HELD", "AX_AGAIN_NEVER")),
     mutant("claim-without-the-workers-lock", "who disables a worker has the answer before the next claim",
-           (TAKERS, "taker->worker->incarnation, true, worker, err)", "taker->worker->incarnation, false, worker, err)")),
+           (TAKERS, "workers_by_name(tx, &names, true, &workers, err)", "workers_by_name(tx, &names, false, &workers, err)")),
     mutant("edit-holds-nothing-again", "an edit that narrows the overlap rule holds what waits beyond it",
            (TASKS, "status = ax_hold_beyond(e->ctx, tx, &task, e->now, err);", "status = AX_OK;")),
     mutant("trigger-without-the-tasks-lock", "a run that is made by hand sees those that are born beside it",

@@ -25,10 +25,10 @@ static void add_list(const struct ax_row_type *type, const char *quote, enum lis
 	}
 }
 
-static void add_ids(const struct ax_row_type *type, struct ax_buf *out)
+static void add_ids(int first, struct ax_buf *out)
 {
 	for (int i = 0; i < AX_SQL_IDS_STEP; i++)
-		ax_buf_printf(out, "%s?%d", i == 0 ? "" : ", ", type->n + 2 + i);
+		ax_buf_printf(out, "%s?%d", i == 0 ? "" : ", ", first + i);
 }
 
 static void add_word(
@@ -44,7 +44,9 @@ static void add_word(
 	} else if (IS("changes")) {
 		add_list(type, quote, CHANGES, out);
 	} else if (IS("ids")) {
-		add_ids(type, out);
+		add_ids(type->n + 2, out);
+	} else if (IS("names")) {
+		add_ids(2, out);
 	} else if (len == 1 && word[0] >= '1' && word[0] <= '9') {
 		ax_buf_printf(out, "?%d", type->n + word[0] - '0');
 	} else {

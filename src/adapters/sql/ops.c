@@ -524,9 +524,22 @@ enum ax_status ax_sql_runs_of_worker(
 }
 
 enum ax_status ax_sql_runs_to_stop(
-	struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+	struct ax_tx *tx, const struct ax_names *workers, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
-	return list_runs(tx, AX_SQL_RUNS_TO_STOP, ARGS(TXT(worker), LIM(limit)), ret_runs, err);
+	struct ax_rows rows = { 0 };
+	enum ax_status status = AX_OK;
+	for (int at = 0, some; status == AX_OK && at < workers->n; at += some) {
+		struct ax_sql_arg args[AX_SQL_IDS_STEP + 2];
+		int left = AX_MAX(limit, 0) - rows.n;
+		some = ax_sql_names_args(tx, workers->at + at, workers->n - at, args + 1);
+		args[0] = (struct ax_sql_arg)NUM(left);
+		if (some > 1)
+			status = ax_sql_list_more(tx, AX_SQL_RUNS_TO_STOP_OF, args, &rows, err);
+		else
+			status = ax_sql_list_more(
+				tx, AX_SQL_RUNS_TO_STOP, ARGS(TXT(workers->at[at]), NUM(left)), &rows, err);
+	}
+	return AX_SQL_GIVE(status, rows, ret_runs);
 }
 
 /* The statement that reads a page from the narrowest index. */
@@ -841,6 +854,21 @@ enum ax_status ax_sql_worker_get(
 		tx, for_update ? AX_SQL_WORKER_GET_LOCK : AX_SQL_WORKER_GET, ARGS(TXT(name)), ret_worker, err);
 }
 
+enum ax_status ax_sql_workers_by_name(struct ax_tx *tx, const struct ax_names *names, bool for_update,
+	struct ax_workers *ret_workers, struct ax_err *err)
+{
+	struct ax_rows rows = { 0 };
+	enum ax_status status = AX_OK;
+	for (int at = 0, some; status == AX_OK && at < names->n; at += some) {
+		struct ax_sql_arg args[AX_SQL_IDS_STEP + 1];
+		some = ax_sql_names_args(tx, names->at + at, names->n - at, args);
+		enum ax_sql_id one = for_update ? AX_SQL_WORKER_GET_LOCK : AX_SQL_WORKER_GET;
+		enum ax_sql_id several = for_update ? AX_SQL_WORKERS_BY_NAME_LOCK : AX_SQL_WORKERS_BY_NAME;
+		status = ax_sql_list_more(tx, some == 1 ? one : several, args, &rows, err);
+	}
+	return AX_SQL_GIVE(status, rows, ret_workers);
+}
+
 enum ax_status ax_sql_workers(struct ax_tx *tx, struct ax_workers *ret_workers, struct ax_err *err)
 {
 	struct ax_rows rows;
@@ -897,6 +925,28 @@ enum ax_status ax_sql_group_workers(
 	struct ax_tx *tx, const char *group_key, struct ax_worker_groups *ret_rows, struct ax_err *err)
 {
 	return list_worker_groups(tx, AX_SQL_GROUP_WORKERS, ARGS(TXT(group_key)), ret_rows, err);
+}
+
+enum ax_status ax_sql_group_workers_by_name(struct ax_tx *tx, const char *group_key, const struct ax_names *names,
+	bool for_update, struct ax_worker_groups *ret_rows, struct ax_err *err)
+{
+	struct ax_rows rows = { 0 };
+	enum ax_status status = AX_OK;
+	for (int at = 0, some; status == AX_OK && at < names->n; at += some) {
+		struct ax_sql_arg args[AX_SQL_IDS_STEP + 2] = { TXT(group_key) };
+		some = ax_sql_names_args(tx, names->at + at, names->n - at, args + 1);
+		if (some > 1)
+			status = ax_sql_list_more(tx,
+				for_update ? AX_SQL_GROUP_WORKERS_BY_NAME_LOCK : AX_SQL_GROUP_WORKERS_BY_NAME, args,
+				&rows, err);
+		else
+			status = ax_sql_list_more(tx,
+				for_update ? AX_SQL_WORKER_GROUP_GET_LOCK : AX_SQL_WORKER_GROUP_GET,
+				ARGS(TXT(names->at[at]), TXT(group_key)), &rows, err);
+	}
+	for (int i = 0; status == AX_OK && i < rows.n; i++)
+		ax_sql_count_in_worker_group(ax_sql_conn_of(tx), &((struct ax_worker_group *)rows.at)[i]);
+	return AX_SQL_GIVE(status, rows, ret_rows);
 }
 
 enum ax_status ax_sql_worker_group_add_given(struct ax_tx *tx, const char *worker, const char *group_key, int64_t delta,

@@ -129,6 +129,16 @@ void ax_sql_ids_args(struct ax_tx *tx, const int64_t *ids, int n, struct ax_sql_
 	ret[most] = (struct ax_sql_arg){ .kind = AX_SQL_END };
 }
 
+int ax_sql_names_args(struct ax_tx *tx, const char *const *names, int n, struct ax_sql_arg ret[AX_SQL_IDS_STEP + 1])
+{
+	int some = ax_sql_conn_of(tx)->driver->far ? AX_MIN(n, AX_SQL_IDS_STEP) : 1;
+	int most = some == 1 ? 1 : some <= AX_SQL_IDS_FEW ? AX_SQL_IDS_FEW : AX_SQL_IDS_STEP;
+	for (int i = 0; i < most; i++)
+		ret[i] = (struct ax_sql_arg)TXT(names[AX_MIN(i, some - 1)]);
+	ret[most] = (struct ax_sql_arg){ .kind = AX_SQL_END };
+	return some;
+}
+
 static int64_t changes(struct ax_tx *tx)
 {
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
@@ -212,17 +222,24 @@ enum ax_status ax_sql_numbers(
 	return AX_OK;
 }
 
-enum ax_status ax_sql_list(
-	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args, struct ax_rows *ret, struct ax_err *err)
+enum ax_status ax_sql_list_more(
+	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args, struct ax_rows *rows, struct ax_err *err)
 {
 	struct ax_sql_conn *conn = ax_sql_conn_of(tx);
 	const struct ax_row_type *type = conn->texts[id].row;
-	struct ax_rows rows = { 0 };
 	struct ax_sql_cursor *cursor;
 	bool found = false;
 	enum ax_status status = ax_sql_begin(conn, id, args, &cursor, err);
 	while (status == AX_OK && (status = ax_sql_next(conn, cursor, &found, err)) == AX_OK && found)
-		conn->driver->read(cursor, type, tx->arena, ax_rows_add(&rows, tx->arena, type));
+		conn->driver->read(cursor, type, tx->arena, ax_rows_add(rows, tx->arena, type));
+	return status;
+}
+
+enum ax_status ax_sql_list(
+	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args, struct ax_rows *ret, struct ax_err *err)
+{
+	struct ax_rows rows = { 0 };
+	enum ax_status status = ax_sql_list_more(tx, id, args, &rows, err);
 	if (status == AX_OK)
 		*ret = rows;
 	return status;

@@ -24,7 +24,7 @@ const char *ax_sql_name(enum ax_sql_id id);
  *
  * With a row type, $table, $columns, $values (all parameters), $changes (column = parameter for all that are not fixed)
  * come from port/row.c; $gid is the parameter of the column gid, $1, $2, … are the parameters behind the columns', $ids
- * AX_SQL_IDS_STEP of them, from the second.
+ * AX_SQL_IDS_STEP of them, from the second. $names are as many where no row is bound, from ?2 on.
  * Without one, ?1, ?2, … are meant. */
 struct ax_sql_text {
 	const struct ax_row_type *row; /* what is bound, or what a result row is read into; or NULL */
@@ -66,6 +66,9 @@ enum { AX_SQL_IDS_STEP = 100, AX_SQL_IDS_FEW = 8 };
 														    "8") ", ?90, " AX_SQL_IDS_10("9") ", ?100"
 /* The first of n ids, n > 0. */
 void ax_sql_ids_args(struct ax_tx *tx, const int64_t *ids, int n, struct ax_sql_arg ret[AX_SQL_IDS_STEP + 1]);
+/* Likewise of n names; how many of them. One alone is for the statement about one. Where statements are no trips, that
+ * is all. */
+int ax_sql_names_args(struct ax_tx *tx, const char *const *names, int n, struct ax_sql_arg ret[AX_SQL_IDS_STEP + 1]);
 /* Rows that TASKS_LIVE counts; beyond, tasks are asked about one by one. */
 #define AX_SQL_LIVE_MAX 500
 #define AX_SQL_TEXT(macro) AX_SQL_TEXT_OF(macro)
@@ -212,6 +215,9 @@ enum ax_status ax_sql_numbers(
 	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args, int64_t *ret, int n, struct ax_err *err);
 enum ax_status ax_sql_list(
 	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args, struct ax_rows *ret, struct ax_err *err);
+/* The same, behind the rows that are there. */
+enum ax_status ax_sql_list_more(
+	struct ax_tx *tx, enum ax_sql_id id, const struct ax_sql_arg *args, struct ax_rows *rows, struct ax_err *err);
 
 /* A page of the rows that the caller picks. They come in steps, a statement with LIMIT each, because a database across
  * the network would send all that is left:

@@ -112,6 +112,28 @@ enum ax_status ax_mem_worker_get(
 	return ax_mem_get_for(tx, AX_MEM_WORKER, 0, &(struct ax_worker){ .name = name }, for_update, ret_worker, err);
 }
 
+/* Locked from the first on: behind one that is another's none is locked before that one is free. */
+static void keep_for(struct ax_mem_list_walk *walk, const void *stored, bool lock, bool *all_free)
+{
+	*all_free = *all_free && (!lock || ax_mem_lock(walk->tx, stored));
+	if (*all_free)
+		ax_mem_keep(walk, stored);
+}
+
+enum ax_status ax_mem_workers_by_name(struct ax_tx *tx, const struct ax_names *names, bool for_update,
+	struct ax_workers *ret_workers, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk = { .tx = tx, .table = AX_MEM_WORKER };
+	bool all_free = true;
+	for (int i = 0; i < names->n; i++) {
+		const void *worker = ax_mem_row(tx, AX_MEM_WORKER, 0, &(struct ax_worker){ .name = names->at[i] });
+		if (worker != NULL)
+			keep_for(&walk, worker, for_update, &all_free);
+	}
+	return AX_MEM_GIVE(walk, ret_workers);
+}
+
 enum ax_status ax_mem_workers(struct ax_tx *tx, struct ax_workers *ret_workers, struct ax_err *err)
 {
 	(void)err;
@@ -178,6 +200,21 @@ enum ax_status ax_mem_group_workers(
 	const struct ax_worker_group *row;
 	while ((row = ax_mem_next(&walk)) != NULL && strcmp(row->group_key, group_key) == 0)
 		ax_mem_keep(&walk, row);
+	return AX_MEM_GIVE(walk, ret_rows);
+}
+
+enum ax_status ax_mem_group_workers_by_name(struct ax_tx *tx, const char *group_key, const struct ax_names *names,
+	bool for_update, struct ax_worker_groups *ret_rows, struct ax_err *err)
+{
+	(void)err;
+	struct ax_mem_list_walk walk = { .tx = tx, .table = AX_MEM_WORKER_GROUP };
+	bool all_free = true;
+	for (int i = 0; i < names->n; i++) {
+		struct ax_worker_group probe = worker_group_key(names->at[i], group_key);
+		const void *row = ax_mem_row(tx, AX_MEM_WORKER_GROUP, 0, &probe);
+		if (row != NULL)
+			keep_for(&walk, row, for_update, &all_free);
+	}
 	return AX_MEM_GIVE(walk, ret_rows);
 }
 

@@ -317,14 +317,18 @@ enum ax_status ax_mem_runs_of_worker(
 }
 
 enum ax_status ax_mem_runs_to_stop(
-	struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret_runs, struct ax_err *err)
+	struct ax_tx *tx, const struct ax_names *workers, int limit, struct ax_runs *ret_runs, struct ax_err *err)
 {
 	(void)err;
-	struct ax_mem_list_walk walk = walk_worker(tx, worker);
+	struct ax_mem_list_walk walk = { .tx = tx, .table = AX_MEM_RUN, .index = AX_MEM_RUN_GIVEN };
 	const struct ax_run *run;
-	while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL && strcmp(run->worker, worker) == 0) {
-		if (run->cancel == AX_CANCEL_ASKED)
-			ax_mem_keep(&walk, run);
+	for (int i = 0; i < workers->n; i++) {
+		walk.position = walk_worker(tx, workers->at[i]).position;
+		while (walk.rows.n < limit && (run = ax_mem_next(&walk)) != NULL &&
+			strcmp(run->worker, workers->at[i]) == 0) {
+			if (run->cancel == AX_CANCEL_ASKED)
+				ax_mem_keep(&walk, run);
+		}
 	}
 	return AX_MEM_GIVE(walk, ret_runs);
 }

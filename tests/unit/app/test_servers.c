@@ -1,10 +1,12 @@
 /* Several servers at one store: what they hold each other up with. */
 
 #include "app/calendars.h"
+#include "app/runs.h"
 #include "app/tasks.h"
 #include "app/tick.h"
 #include "port/mem_store.h"
 #include "port/row.h"
+#include "port/wrap_trace.h"
 #include "world.h"
 
 /* The world's store, with another server at work: seen from a transaction of ours. */
@@ -54,12 +56,21 @@ static enum ax_status worker_get(
 	return beside.real->worker_get(tx, name, for_update, ret_worker, err);
 }
 
-static enum ax_status worker_group_get(struct ax_tx *tx, const char *worker, const char *group_key, bool for_update,
-	struct ax_worker_group *ret_part, struct ax_err *err)
+static enum ax_status workers_by_name(struct ax_tx *tx, const struct ax_names *names, bool for_update,
+	struct ax_workers *ret_workers, struct ax_err *err)
 {
 	beside.reads++;
 	beside.locks += for_update;
-	return beside.real->worker_group_get(tx, worker, group_key, for_update, ret_part, err);
+	beside.has_worker = beside.has_worker || for_update;
+	return beside.real->workers_by_name(tx, names, for_update, ret_workers, err);
+}
+
+static enum ax_status group_workers_by_name(struct ax_tx *tx, const char *group_key, const struct ax_names *names,
+	bool for_update, struct ax_worker_groups *ret_parts, struct ax_err *err)
+{
+	beside.reads++;
+	beside.locks += for_update;
+	return beside.real->group_workers_by_name(tx, group_key, names, for_update, ret_parts, err);
 }
 
 static enum ax_status run_get(
@@ -97,7 +108,8 @@ static enum ax_status call(struct ax_tx *tx, void *arg, struct ax_err *err)
 	beside.ops.tasks_due = tasks_due;
 	beside.ops.group_get = group_get;
 	beside.ops.worker_get = worker_get;
-	beside.ops.worker_group_get = worker_group_get;
+	beside.ops.workers_by_name = workers_by_name;
+	beside.ops.group_workers_by_name = group_workers_by_name;
 	beside.ops.runs_claimable = runs_claimable;
 	beside.ops.run_get = run_get;
 	beside.ops.calendar_get = calendar_get;
@@ -268,6 +280,104 @@ static void test_a_turn_over_a_slow_store_is_short(void **state)
 	assert_int_equal(given, 10);
 }
 
+/* A store that is far away: each operation is a trip. */
+struct distant {
+	struct ax_log log;
+	struct ax_trace_store trace;
+	struct ax_clock clock;
+	int trips;
+	int64_t trip_ms, mono_ms;
+};
+static struct distant distant;
+
+static void count_trip(struct ax_log *log, enum ax_log_level level, const char *name, const char *fields)
+{
+	(void)log, (void)level, (void)fields;
+	distant.trips += strcmp(name, "store.op") == 0;
+	distant.mono_ms += strcmp(name, "store.op") == 0 ? distant.trip_ms : 0;
+}
+
+static int64_t travel(struct ax_clock *clock)
+{
+	(void)clock;
+	return distant.mono_ms;
+}
+
+static void go_far(struct world *w, int64_t trip_ms)
+{
+	static const struct ax_log_ops log_ops = { count_trip };
+	static const struct ax_clock_ops clock_ops = { stand, travel };
+	distant = (struct distant){ .log = { &log_ops }, .clock = { &clock_ops }, .trip_ms = trip_ms };
+	ax_trace_store_init(&distant.trace, ax_mem_store_port(w->mem), &distant.log);
+	w->ctx.store = &distant.trace.store;
+	w->ctx.clock = &distant.clock;
+}
+
+/* Trips of the look and of the claim of one run, for the first n of three workers that ask. */
+static int count_trips(struct world *w, int n, bool known)
+{
+	static const char *const names[] = { "w1", "w2", "w3" };
+	struct ax_poll asking[AX_COUNT(names)];
+	int given = 0;
+	trigger_new(w);
+	for (int i = 0; i < n; i++) {
+		asking[i] = poll_of(1);
+		asking[i].worker = names[i];
+		asking[i].known = known;
+	}
+	distant.trips = 0;
+	serve_polls(w, asking, n);
+	for (int i = 0; i < n; i++)
+		given += asking[i].n_orders;
+	assert_int_equal(given, 1);
+	return distant.trips;
+}
+
+/* What is asked about workers is asked about all of them at once. */
+static void test_more_polls_are_no_more_trips(void **state)
+{
+	struct world *w = *state;
+	register_worker(w, "w2", "i1", 10);
+	register_worker(w, "w3", "i1", 10);
+	go_far(w, 0);
+	int least = count_trips(w, 1, true);
+	assert_int_equal(count_trips(w, 3, true), least);
+	assert_int_equal(count_trips(w, 1, false), least + 2); /* the worker, and what it shall stop */
+	assert_int_equal(count_trips(w, 3, false), least + 2);
+	ax_trace_store_done(&distant.trace);
+}
+
+/* What several workers shall stop is found together, and each is told its own. */
+static void test_each_worker_hears_what_it_shall_stop(void **state)
+{
+	struct world *w = *state;
+	struct ax_poll asking[3] = { poll_of(0), poll_of(0), poll_of(0) };
+	struct ax_order orders[2][3];
+	register_worker(w, "w2", "i1", 10);
+	for (int i = 0; i < 5; i++) {
+		trigger_new(w);
+		assert_int_equal(poll(w, i < 3 ? "w1" : "w2", "i1", 1, &orders[i / 3][i % 3], NULL), 1);
+	}
+	for (int i = 0; i < 5; i++) {
+		struct ax_run run;
+		if (i != 1)
+			assert_int_equal(ax_run_cancel(&w->ctx, orders[i / 3][i % 3].run.gid, "", &run, NULL), AX_OK);
+	}
+	asking[1].worker = "w2";
+	asking[2].worker = "w0";
+	serve_polls(w, asking, 3);
+	assert_int_equal(asking[0].n_stops, 2);
+	assert_int_equal(asking[0].stops[0].gid, orders[0][0].run.gid);
+	assert_int_equal(asking[0].stops[1].gid, orders[0][2].run.gid);
+	assert_int_equal(asking[1].n_stops, 2);
+	assert_int_equal(asking[1].stops[0].gid, orders[1][0].run.gid);
+	assert_int_equal(asking[1].stops[1].gid, orders[1][1].run.gid);
+	assert_int_equal(asking[2].status, AX_NOT_FOUND);
+	assert_int_equal(asking[2].n_stops, 0);
+	serve_polls(w, asking, 3); /* once is enough */
+	assert_int_equal(asking[0].n_stops, 0);
+}
+
 static void in_a_moving_zone(struct ax_task_def *def)
 {
 	def->time_zone = "Test/Moving";
@@ -346,6 +456,8 @@ int main(void)
 			test_a_calendar_that_another_server_gives_a_task_stays, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_a_report_holds_no_worker, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_a_turn_over_a_slow_store_is_short, set_up, world_down),
+		cmocka_unit_test_setup_teardown(test_more_polls_are_no_more_trips, set_up, world_down),
+		cmocka_unit_test_setup_teardown(test_each_worker_hears_what_it_shall_stop, set_up, world_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
