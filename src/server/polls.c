@@ -188,6 +188,33 @@ static enum ax_status admit_polls(struct ax_tx *tx, void *arg, struct ax_err *er
 	return AX_OK;
 }
 
+/* Who has been asked about already, with the same credential: workers of a group share one. NULL: nobody. */
+static const struct ax_call *asked_alike(const struct dispatch_errand *d, int i)
+{
+	const struct ax_call *c = d->owner[i]->call;
+	for (int k = 0; k < i && c->hash != NULL && !c->by_cookie; k++) {
+		const struct ax_call *other = d->owner[k]->call;
+		if (d->polls[k].known && other->hash != NULL && !other->by_cookie && strcmp(other->hash, c->hash) == 0)
+			return other;
+	}
+	return NULL;
+}
+
+static void ask_again(const struct dispatch_errand *d, int i, struct ax_tx *tx)
+{
+	struct ax_call *c = d->owner[i]->call;
+	const struct ax_call *alike = asked_alike(d, i);
+	if (alike != NULL) {
+		c->failed = alike->failed;
+		c->err = alike->err;
+		return;
+	}
+	c->tx = tx;
+	c->now = ax_now_ms(&c->server->clock.port);
+	c->failed = ax_call_admit(c, &c->err);
+	c->tx = NULL;
+}
+
 /* Is the credential still good, by which it was admitted? */
 static enum ax_status admit_again(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
@@ -196,10 +223,7 @@ static enum ax_status admit_again(struct ax_tx *tx, void *arg, struct ax_err *er
 		struct ax_call *c = d->owner[i]->call;
 		if (!d->polls[i].known)
 			continue;
-		c->tx = tx;
-		c->now = ax_now_ms(&c->server->clock.port);
-		c->failed = ax_call_admit(c, &c->err);
-		c->tx = NULL;
+		ask_again(d, i, tx);
 		if (ax_status_http(c->failed) >= 500) {
 			*err = c->err;
 			return c->failed;

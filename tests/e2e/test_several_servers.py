@@ -479,6 +479,34 @@ def test_what_is_revoked_is_dead_everywhere(servers):
     hang_up()
 
 
+def test_a_credential_that_is_gone_is_gone_for_all_who_wait_with_it(servers):
+    s = servers(1)
+    made = s.first.api("POST", "/tokens", {"name": "shared", "worker_groups": ["default"]})
+    answers = []
+
+    def say(name, what, **body):
+        return call(s.first.port, "POST", f"/worker/v1/{what}", {"worker": name, "incarnation": "0" * 16, **body},
+                    {"Authorization": f"Bearer {made['token']}"})
+
+    def wait(name):
+        answers.append(say(name, "poll", free=[{"group": "default", "slots": 1}], wait_ms=5000)[0])
+
+    names = ["a", "b", "c"]
+    for name in names:
+        assert say(name, "register", groups=[{"group": "default", "pool_size": 1}], executors=["exec"], version="test", tags={})[0] == 200
+    task = s.first.task("nobody's", argv=["/bin/true"])
+    threads = [threading.Thread(target=wait, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    wait_for(lambda: metric(s.first, "ax_parked_polls") == len(names))
+    s.rows(f"DELETE FROM ax_token WHERE id = {made['id']}")  # no server says so
+    run = s.first.trigger(task)
+    for thread in threads:
+        thread.join()
+    assert answers == [401] * len(names)
+    assert s.first.run(run)["status"] == "WAITING"
+
+
 def test_a_key_counts_once_at_two_servers(servers):
     s = servers(2)
     task = s.first.task("once", argv=["/bin/true"])
