@@ -4,12 +4,27 @@
 
 enum {
 	LOOK_MAX = 1000, /* waiting runs that one turn looks at: some may wait for a worker of their own */
-	WHILE_MS = 200,  /* that a turn reads about what it has chosen, or tells how late that is: others wait for it */
+	/* That a turn reads about what it has chosen, or tells how late that is: others wait for it. Where the database
+	 * is far, as long as it took to come so far: else all the turn's trips would be for one run. Both together, and
+	 * the trips to give, are to take less than others wait for a row. */
+	WHILE_MS = 200,
+	WHILE_MAX_MS = 1000,
 };
 
 void ax_turn_begin_while(struct ax_turn *t)
 {
-	t->until_mono = ax_mono_ms(t->ctx->clock) + WHILE_MS;
+	t->until_mono = ax_mono_ms(t->ctx->clock) + t->while_ms;
+}
+
+/* As many trips as its beginning took, and a few more, are still to come. What is answered so late that the worker does
+ * not begin it is given to nobody else before AX_ACCEPT_MS: better not at all. */
+static void measure(struct ax_turn *t)
+{
+	int64_t now = ax_mono_ms(t->ctx->clock);
+	t->begun_ms = now - t->began_mono;
+	t->while_ms = AX_MIN(AX_MAX(t->begun_ms, WHILE_MS), WHILE_MAX_MS);
+	if (ax_takers_answer_at(&t->takers, now + t->begun_ms + t->begun_ms / 2))
+		ax_turn_again(t, AX_AGAIN_HELD); /* this once the store may have stood still */
 }
 
 bool ax_turn_while_is_over(const struct ax_turn *t)
@@ -112,8 +127,10 @@ enum ax_status ax_turn_choose(struct ax_turn *t, struct ax_err *err)
 		status = ax_waiting_next(&t->waiting, t->tx, &run, err);
 		if (status != AX_OK || run == NULL)
 			break;
-		if (looked == 0)
+		if (looked == 0) {
+			measure(t);
 			ax_turn_begin_while(t);
+		}
 		if (t->n_choices == AX_BATCH || (t->n_choices > 0 && ax_turn_while_is_over(t))) {
 			ax_turn_again(t, AX_AGAIN_NOW);
 			break;

@@ -34,13 +34,19 @@ static enum ax_status tell_late(struct ax_turn *t, struct ax_err *err)
 	return status;
 }
 
+/* After waits for locks: when it is written and committed, the worker would not begin it any more. */
+static bool comes_too_late(const struct ax_turn *t, const struct ax_poll *poll)
+{
+	return poll->stale_mono != 0 && ax_mono_ms(t->ctx->clock) + t->begun_ms > poll->stale_mono;
+}
+
 /* By the locked rows: what they have no room for any more is left. */
 static enum ax_status give(struct ax_turn *t, struct ax_choice *c, struct ax_err *err)
 {
 	static const struct ax_change claim = { .event = AX_EV_CLAIM, .reason = "" };
 	struct ax_run *run = &c->order.run;
 	struct ax_taker *taker = &t->takers.at[c->taker];
-	c->left = c->left || !ax_taker_may_have(&t->takers, taker, run);
+	c->left = c->left || !ax_taker_may_have(&t->takers, taker, run) || comes_too_late(t, c->poll);
 	if (c->left) {
 		ax_turn_again(t, AX_AGAIN_NOW);
 		return AX_OK;
@@ -62,6 +68,7 @@ static enum ax_status serve(struct ax_tx *tx, void *arg, struct ax_err *err)
 	*t = (struct ax_turn){ .ctx = t->ctx, .polls = t->polls, .n = t->n, .group_key = t->group_key, .tx = tx };
 	t->again_ms = AX_AGAIN_NEVER;
 	t->now = ax_now_ms(t->ctx->clock);
+	t->began_mono = ax_mono_ms(t->ctx->clock);
 	t->waiting.group_key = t->group_key;
 	t->takers = (struct ax_takers){ .group = &t->group, .now = t->now };
 	enum ax_status status = tx->ops->group_get(tx, t->group_key, false, &t->group, err);

@@ -23,7 +23,8 @@ enum {
 struct ax_poll {
 	const char *worker;
 	const char *incarnation;
-	bool known; /* it was looked at, and nothing was said of its worker since */
+	int64_t stale_mono; /* what is answered later than this, the worker begins no more; 0 = not said */
+	bool known;         /* it was looked at, and nothing was said of its worker since */
 	struct {
 		const char *group_key;
 		int64_t slots;

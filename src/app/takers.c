@@ -28,9 +28,11 @@ static void make_room(struct ax_takers *takers, struct ax_arena *arena, int n)
 	takers->of = ax_alloc_array(arena, most, sizeof(*takers->of));
 }
 
-/* What the poll asks for. */
+/* What the poll asks for, and can still have. */
 static int64_t slots_of(const struct ax_takers *takers, const struct ax_poll *poll)
 {
+	if (poll->stale_mono != 0 && poll->stale_mono < takers->answer_mono)
+		return 0;
 	for (int i = 0; poll->status == AX_OK && !poll->drain && i < poll->n_free; i++)
 		if (strcmp(poll->free[i].group_key, takers->group->group_key) == 0)
 			return poll->free[i].slots;
@@ -121,6 +123,20 @@ enum ax_status ax_takers_find_others(struct ax_takers *takers, struct ax_tx *tx,
 				&(struct ax_taker){
 					.worker = &workers.at[i], .part = *find_part(&parts, workers.at[i].name) });
 	return status;
+}
+
+bool ax_takers_answer_at(struct ax_takers *takers, int64_t mono_ms)
+{
+	bool any = false;
+	takers->answer_mono = mono_ms;
+	for (int i = 0; i < takers->n; i++) {
+		struct ax_taker *taker = &takers->at[i];
+		if (taker->slots <= 0 || slots_of(takers, taker->poll) > 0)
+			continue;
+		taker->slots = 0; /* older ones are stale, too */
+		any = true;
+	}
+	return any;
 }
 
 static bool has_room(const struct ax_takers *takers, const struct ax_taker *taker, enum ax_run_lane lane)

@@ -19,6 +19,7 @@ struct ax_taker {
 struct ax_takers {
 	const struct ax_group *group;
 	int64_t now;
+	int64_t answer_mono; /* the earliest that the polls can be answered; 0 = not known */
 	struct ax_poll *polls;
 	struct ax_taker *at;
 	int n;
@@ -35,6 +36,9 @@ enum ax_status ax_takers_find(
 
 /* Adds the others that are online. */
 enum ax_status ax_takers_find_others(struct ax_takers *takers, struct ax_tx *tx, struct ax_err *err);
+
+/* Leaves out the polls that will be stale by then, when they are answered at the earliest. Any? */
+bool ax_takers_answer_at(struct ax_takers *takers, int64_t mono_ms);
 
 /* Has any of them room? */
 bool ax_takers_have_room(const struct ax_takers *takers);

@@ -23,8 +23,11 @@ struct ax_turn {
 	const char *group_key;
 
 	struct ax_tx *tx;
-	int64_t now, until_mono;
-	struct ax_group group; /* with what was chosen */
+	int64_t now, began_mono;
+	int64_t begun_ms; /* that it took until there was something to choose from: six trips to the store, and no waits
+			   */
+	int64_t while_ms, until_mono; /* 0: not measured yet */
+	struct ax_group group;        /* with what was chosen */
 	struct ax_takers takers;
 	struct ax_waiting waiting;
 	struct ax_order known; /* the definition of the run before, often of the next one too */

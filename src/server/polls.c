@@ -30,6 +30,7 @@ struct dispatch_errand {
 
 enum {
 	AGAIN_MS = 200, /* after an errand that failed */
+	WAYS_MS = 1000, /* of a poll and its answer, between worker and server */
 	IDLE_MS = 10,   /* between looks that find nothing, where each is a trip */
 };
 
@@ -575,6 +576,7 @@ bool ax_polls_park(struct ax_call *c)
 	p->ready = UINT64_MAX;
 	p->drained = true; /* a worker that is draining when it asks knows, or hears it at the end of its wait */
 	p->deadline_mono_ms = ax_mono_ms(&server->clock.port) + wait_ms;
+	p->poll.stale_mono = ax_mono_ms(&server->clock.port) + AX_START_WITHIN_MS - WAYS_MS;
 	c->holder = p;
 	c->on_gone = poll_gone;
 	c->on_drain = poll_gone;

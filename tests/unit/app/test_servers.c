@@ -347,6 +347,51 @@ static void test_more_polls_are_no_more_trips(void **state)
 	ax_trace_store_done(&distant.trace);
 }
 
+/* Where a trip takes as long as a turn may read about its runs, it would be all trips for one run. */
+static void test_a_turn_over_a_distant_store_is_worth_its_trips(void **state)
+{
+	struct world *w = *state;
+	struct ax_poll asks = poll_of(10);
+	for (int i = 0; i < 10; i++)
+		trigger_new(w);
+	go_far(w, 250);
+	serve_polls(w, &asks, 1);
+	assert_in_range(asks.n_orders, 4, 5); /* for 1000 ms: others wait, however far it is */
+	assert_int_equal(asks.free[0].again_ms, AX_AGAIN_NOW);
+	asks = poll_of(10);
+	distant.trip_ms = 50;
+	serve_polls(w, &asks, 1);
+	assert_in_range(asks.n_orders, 5, 6);
+	ax_trace_store_done(&distant.trace);
+}
+
+/* What a worker gets so late that it does not begin it is given to nobody else for 15 s. */
+static void test_a_poll_that_is_answered_too_late_gets_nothing(void **state)
+{
+	struct world *w = *state;
+	struct ax_poll asking[2] = { poll_of(1), poll_of(1) };
+	register_worker(w, "w2", "i1", 10);
+	int64_t gid = trigger_new(w);
+	go_far(w, 400);
+	asking[0].stale_mono = 5000;
+	serve_polls(w, asking, 1);
+	assert_int_equal(asking[0].n_orders, 0);
+	assert_int_equal(asking[0].free[0].again_ms, AX_AGAIN_HELD);
+	assert_int_equal(run_row(w, gid).fence, 0);
+	asking[1].worker = "w2";
+	asking[1].stale_mono = distant.mono_ms + 12000;
+	serve_polls(w, asking, 2);
+	assert_int_equal(asking[0].n_orders, 0);
+	assert_int_equal(asking[1].n_orders, 1);
+	assert_true(distant.mono_ms < asking[1].stale_mono);
+	trigger_new(w);
+	distant.trip_ms = 1;
+	asking[0].stale_mono = distant.mono_ms + 300;
+	serve_polls(w, asking, 1);
+	assert_int_equal(asking[0].n_orders, 1);
+	ax_trace_store_done(&distant.trace);
+}
+
 /* What several workers shall stop is found together, and each is told its own. */
 static void test_each_worker_hears_what_it_shall_stop(void **state)
 {
@@ -456,7 +501,10 @@ int main(void)
 			test_a_calendar_that_another_server_gives_a_task_stays, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_a_report_holds_no_worker, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_a_turn_over_a_slow_store_is_short, set_up, world_down),
+		cmocka_unit_test_setup_teardown(
+			test_a_turn_over_a_distant_store_is_worth_its_trips, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_more_polls_are_no_more_trips, set_up, world_down),
+		cmocka_unit_test_setup_teardown(test_a_poll_that_is_answered_too_late_gets_nothing, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_each_worker_hears_what_it_shall_stop, set_up, world_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
