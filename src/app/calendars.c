@@ -6,8 +6,8 @@
 #include "app/birth.h"
 #include "app/fire.h"
 #include "app/schedule_next.h"
+#include "app/task_check.h"
 #include "base/buf.h"
-#include "base/utf8.h"
 #include "core/limits.h"
 
 enum { NAMED_MAX = 5 };
@@ -19,9 +19,7 @@ static enum ax_status check_def(const struct ax_calendar_def *def, struct ax_err
 		strspn(def->name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") != len)
 		return ax_fail(err, AX_INVALID, "name",
 			"a calendar's name is 1 to %d of A-Z, a-z, 0-9, '.', '_' and '-'", AX_KEY_MAX);
-	if (strlen(def->title) > 4 * AX_NAME_MAX || !ax_utf8_valid(def->title, strlen(def->title)))
-		return ax_fail(err, AX_INVALID, "title", "a title is UTF-8 of at most %d bytes", 4 * AX_NAME_MAX);
-	return AX_OK;
+	return ax_line_check("title", def->title, 0, AX_NAME_MAX, err);
 }
 
 /* --- following ---------------------------------------------------------------------------------------------------- */

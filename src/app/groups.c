@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "app/task_check.h"
 #include "core/limits.h"
 
 struct pass {
@@ -73,8 +74,8 @@ static enum ax_status check(const struct ax_group *group, struct ax_err *err)
 		return ax_fail(err, AX_INVALID, "dispatch_quota", "the quota is 1 to 100,000 runs");
 	if (group->pool_size < 1 || group->pool_size > 10000)
 		return ax_fail(err, AX_INVALID, "pool_size", "the pool size is 1 to 10,000 runs");
-	if (strlen(group->title) > AX_NAME_MAX * 4)
-		return ax_fail(err, AX_INVALID, "title", "the title has at most %d characters", AX_NAME_MAX);
+	if (ax_line_check("title", group->title, 0, AX_NAME_MAX, err) != AX_OK)
+		return AX_INVALID;
 	if (group->long_share_percent < 1 || group->long_share_percent > 100)
 		return ax_fail(err, AX_INVALID, "long_share_percent", "the share of long runs is 1 to 100 percent");
 	if (group->worker_backlog < 0 || group->worker_backlog > 30000)

@@ -107,6 +107,13 @@ def test_bad_fields(admin, unique, fields, field):
     assert count(admin, unique) == 0
 
 
+@pytest.mark.parametrize("title", ["a\u202eb", "two\nlines", "\u0007", "x" * 129])
+@pytest.mark.parametrize("path,key", [("/api/v1/groups", "group_key"), ("/api/v1/calendars", "name")])
+def test_a_title_is_one_line(admin, unique, path, key, title):
+    admin.post(path, {key: unique, "title": title}).refused(400, "invalid", "title")
+    assert admin.get(f"{path}/{unique}").status == 404
+
+
 BODIES = [
     b"", b"{", b"[]", b"null", b"17", b'"x"', b"{}{}", b'{"task_name":"a","task_name":"b"}', b'{"task_name":"\xff"}',
     b'{"task_name":"\xed\xa0\x80"}', b'{"task_name":"a\\u0000b"}', b'{"task_name": 1e400}', b'{"a":' * 40 + b"1" + b"}" * 40,

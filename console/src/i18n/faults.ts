@@ -263,7 +263,6 @@ export const zhFaults: Record<string, string> = {
 
 	// calendars
 	"a calendar's name is 1 to {} of A-Z, a-z, 0-9, '.', '_' and '-'": '日历名称须为 1 至 {1} 个字符：A-Z、a-z、0-9、. _ -',
-	'a title is UTF-8 of at most {} bytes': '标题须为至多 {1} 字节的 UTF-8',
 	"there is a calendar '{}' already": '已有日历“{1}”',
 	"there is no calendar '{}'": '没有日历“{1}”',
 	"there is no calendar '{}'; create it first": '没有日历“{1}”；请先新建',
@@ -378,7 +377,6 @@ export const zhFaults: Record<string, string> = {
 	"a group key is 1 to 64 of a-z, 0-9, '.', '_' and '-', and begins with a letter or digit": '分组的键须为 1 至 64 个字符：a-z、0-9、. _ -，并以字母或数字开头',
 	'the quota is 1 to 100,000 runs': '配额须为 1 至 100,000 次运行',
 	'the pool size is 1 to 10,000 runs': '池大小须为 1 至 10,000 次运行',
-	'the title has at most {} characters': '名称至多 {1} 个字符',
 	'the share of long runs is 1 to 100 percent': '长任务的份额须为 1% 至 100%',
 	'the backlog of a worker is 1 to 30,000 runs, or 0 for three times its pool': '单个节点的持有上限须为 1 至 30,000 次运行；0 表示池大小的三倍',
 	'runs are kept for 1 to 3,650 days, or 0 for as long as the server keeps them': '运行保留 1 至 3,650 天；0 表示按服务端设置',
