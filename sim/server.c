@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "app/dispatch.h"
+#include "app/quota_audit.h"
 #include "app/recover.h"
 #include "app/seat.h"
 #include "app/tick.h"
@@ -11,6 +12,7 @@
 
 enum {
 	NOTICE_MS = 250, /* until the others read what a server told */
+	AUDIT_MS = 5000, /* quotas: more often than servers do */
 	LEFT_MS = 1000,  /* nothing was said for so long: what waits when a poll ends was forgotten */
 };
 
@@ -292,6 +294,15 @@ void sim_server_dispatch(struct sim *sim, void *arg)
 		sim_server_wake(sim, server);
 }
 
+/* A difference is logged as an error, which ends the simulation. */
+static void audit_quotas(struct sim *sim, struct sim_server *server)
+{
+	struct ax_quota_audit audit = { .more = true };
+	server->audit_at = sim->now + AUDIT_MS;
+	while (audit.more && !server->crash && ax_quota_audit(&sim->at->ctx, &audit, NULL) == AX_OK)
+		;
+}
+
 static void do_tick(struct sim *sim, void *arg)
 {
 	struct sim_server *server = arg;
@@ -313,6 +324,8 @@ static void do_tick(struct sim *sim, void *arg)
 	if (status == AX_OK && next != 0)
 		at = AX_MIN(at, next - sim->wall_step - server->offset);
 	plan_tick(sim, server, at);
+	if (sim->now >= server->audit_at && !server->crash)
+		audit_quotas(sim, server);
 }
 
 static void tick(struct sim *sim, void *arg)

@@ -163,6 +163,7 @@ struct sim_server {
 	bool dispatch_due, dispatching;
 	int64_t dispatch_at;    /* when the newest look that was planned is due, or was */
 	int64_t tick_at;        /* when the next tick is due; 0 = none planned */
+	int64_t audit_at;       /* when quotas are audited next */
 	struct ax_queue *queue; /* NULL = there is none */
 	struct ax_feed feed;
 	struct ax_feed_host feed_host;

@@ -401,8 +401,10 @@ struct ax_tx_ops {
 	/* AX_CONFLICT while tasks or live runs belong to it. */
 	enum ax_status (*group_delete)(struct ax_tx *tx, const char *key, struct ax_err *err);
 	enum ax_status (*groups)(struct ax_tx *tx, struct ax_groups *ret, struct ax_err *err);
-	/* Number of DISPATCHED + RUNNING runs really there, in a worker's hands: for the audit of `running`. */
-	enum ax_status (*group_count_running)(struct ax_tx *tx, const char *key, int64_t *ret, struct ax_err *err);
+	/* The DISPATCHED and RUNNING runs of the group that are really in a worker's hands, counted, for the audit of
+	 * the counters: a row for each worker that has any, by name, with worker, group_key, given and given_long. */
+	enum ax_status (*group_given)(
+		struct ax_tx *tx, const char *key, struct ax_worker_groups *ret, struct ax_err *err);
 
 	/* workers */
 	enum ax_status (*worker_put)(

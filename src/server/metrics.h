@@ -38,6 +38,7 @@ struct ax_metrics {
 	_Atomic uint64_t refused_busy;
 	_Atomic uint64_t alerts_sent, alerts_failed; /* deliveries: arrived, and tries that did not */
 	_Atomic uint64_t answers[6];                 /* by hundred: 2 = 2xx */
+	_Atomic uint64_t quota_differs;              /* counters of given runs that were wrong */
 	_Atomic int64_t tick_ms;                     /* mono of the last tick that succeeded */
 	_Atomic int64_t commit_ms;                   /* mono of the last commit that succeeded */
 	struct ax_histogram lateness;                /* birth of a scheduled run after its due time */

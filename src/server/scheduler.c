@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adapters/zoneinfo/zoneinfo.h"
+#include "app/quota_audit.h"
 #include "app/rezone.h"
 #include "app/tick.h"
 #include "server/server.h"
@@ -13,6 +14,7 @@ enum {
 	LOOK_MS = 1000,          /* at least so often */
 	CHORES_MS = 3600 * 1000, /* retention, expired credentials */
 	CHORES_AGAIN_MS = 60 * 1000,
+	AUDIT_MS = 60 * 1000, /* quotas */
 	ZONES_MS = 60 * 1000, /* new zone data */
 };
 
@@ -145,6 +147,55 @@ static void post_chores(struct ax_server *server)
 	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &c->errand);
 }
 
+/* --- quotas ------------------------------------------------------------------------------------------------------- */
+
+struct audit_errand {
+	struct ax_errand errand;
+	struct ax_server *server;
+	struct ax_arena arena;
+	struct ax_quota_audit audit;
+	enum ax_status status;
+	struct ax_err err;
+};
+
+static void run_audit(struct ax_errand *errand, struct ax_side *side)
+{
+	struct audit_errand *a = (struct audit_errand *)errand;
+	struct ax_arena *own = side->ctx->arena;
+	side->ctx->arena = &a->arena;
+	a->status = ax_quota_audit(side->ctx, &a->audit, &a->err);
+	side->ctx->arena = own;
+}
+
+/* Step by step, so that others come between them. */
+static void audit_done(struct ax_errand *errand)
+{
+	struct audit_errand *a = (struct audit_errand *)errand;
+	struct ax_server *server = a->server;
+	server->metrics.quota_differs += (uint64_t)a->audit.differ;
+	bool failed = a->status != AX_OK || errand->commit != AX_OK;
+	if (a->status != AX_OK)
+		ax_log_text(&server->log, AX_LOG_ERROR, "quota_audit_failed", "message", a->err.msg);
+	ax_arena_done(&a->arena);
+	if (!failed && a->audit.more && !server->scheduler.stopped) {
+		ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &a->errand);
+		return;
+	}
+	server->scheduler.auditing = false;
+	free(a);
+}
+
+static void audit_quotas(struct ax_server *server)
+{
+	if (server->scheduler.auditing)
+		return;
+	server->scheduler.auditing = true;
+	struct audit_errand *a = ax_malloc(sizeof *a);
+	a->errand = (struct ax_errand){ .run = run_audit, .done = audit_done };
+	a->server = server;
+	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &a->errand);
+}
+
 /* --- zone data ---------------------------------------------------------------------------------------------------- */
 
 struct zones_errand {
@@ -228,6 +279,10 @@ static void on_alarm(void *user, bool clock_was_set)
 		s->chores_mono_ms = mono;
 		post_chores(server);
 	}
+	if (mono - s->audit_mono_ms >= AUDIT_MS) {
+		s->audit_mono_ms = mono;
+		audit_quotas(server);
+	}
 	if (mono - s->zones_mono_ms >= ZONES_MS) {
 		s->zones_mono_ms = mono;
 		look_at_zones(server);
@@ -245,7 +300,7 @@ enum ax_status ax_scheduler_start(struct ax_server *server, struct ax_err *err)
 	if (status != AX_OK)
 		return status;
 	s->chores_mono_ms = ax_mono_ms(&server->clock.port) - CHORES_MS;
-	s->zones_mono_ms = ax_mono_ms(&server->clock.port);
+	s->audit_mono_ms = s->zones_mono_ms = ax_mono_ms(&server->clock.port);
 	server->metrics.tick_ms = ax_mono_ms(&server->clock.port);
 	server->metrics.commit_ms = server->metrics.tick_ms;
 	arm(server, 0);

@@ -20,9 +20,11 @@ struct ax_scheduler {
 	bool stopped;
 	bool failing;           /* the last tick did */
 	int64_t chores_mono_ms; /* when the hourly chores were done last */
+	int64_t audit_mono_ms;  /* when quotas were audited last */
 	int64_t zones_mono_ms;  /* when the zone files were looked at last */
 	char **rezone;          /* zones with new data whose tasks are to be looked at, NULL-terminated; NULL = none */
 	bool rezoning;          /* … and an errand does it */
+	bool auditing;          /* quotas: an errand does it */
 };
 
 AX_MUST_USE enum ax_status ax_scheduler_start(struct ax_server *server, struct ax_err *err);

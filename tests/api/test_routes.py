@@ -144,7 +144,7 @@ def test_reading_pages_of_everything(server, admin):
     assert json.loads(json.dumps(admin.get("/api/v1/servers").json["items"][0]))["store"] in ("sqlite", "mariadb")
     text = admin.get("/metrics").text.decode()
     for name in ("ax_fires_total", "ax_fire_lateness_seconds_bucket", "ax_runs{", "ax_tick_age_seconds", "ax_oldest_overdue_seconds",
-                 "ax_commits_total"):
+                 "ax_commits_total", "ax_quota_differs_total"):
         assert name in text
     assert server.client().get("/healthz").ok()["status"] == "ok"
     assert server.client().get("/readyz").ok()["status"] == "ok"

@@ -221,7 +221,7 @@ static enum ax_status be_busy(struct ax_tx *tx, void *arg, struct ax_err *err)
 	OK(group_workers, "g", &parts);
 	OK(worker_group_routed, &parts.at[0]);
 	OK(group_waiting, "g", &number);
-	OK(group_count_running, "g", &number);
+	OK(group_given, "g", &parts);
 	OK(runs_page, &page, &runs, &number);
 	OK(runs_page, &live, &runs, &number);
 	OK(runs_page, &of_task, &runs, &number);

@@ -978,7 +978,6 @@ TX_TEST(test_runs_watched)
 TX_TEST(test_runs_of_a_worker)
 {
 	struct ax_runs runs;
-	int64_t n;
 	insert_all_states(tx, err);
 	for (int i = 1; i <= 4; i++) {
 		struct ax_run run = plain_run(i, 2);
@@ -1002,10 +1001,38 @@ TX_TEST(test_runs_of_a_worker)
 	assert_int_equal(runs.n, 0);
 	OK(runs_to_stop, &(struct ax_names){ NULL, 0 }, 100, &runs);
 	assert_int_equal(runs.n, 0);
-	OK(group_count_running, "g", &n);
-	assert_int_equal(n, 5);
-	OK(group_count_running, "h", &n);
-	assert_int_equal(n, 1);
+}
+
+static void assert_given(const struct ax_worker_group *row, const char *worker, int64_t given, int64_t given_long)
+{
+	struct ax_worker_group wanted = {
+		.worker = worker, .group_key = "g", .given = given, .given_long = given_long
+	};
+	ASSERT_SAME(ax_worker_group_row, wanted, *row);
+}
+
+TX_TEST(test_what_is_given_in_a_group)
+{
+	static const char *const workers[] = { "w", "w", "W", "w", "ww", "", "w" };
+	struct ax_worker_groups given;
+	insert_all_states(tx, err); /* two of them with w */
+	for (int i = 0; i < 7; i++) {
+		struct ax_run run = plain_run(i + 1, 2);
+		run.status = i == 3 ? AX_RUN_DISPATCHED : i == 6 ? AX_RUN_RETRYING : AX_RUN_RUNNING;
+		run.worker = workers[i];
+		run.lane = i % 2 == 1 ? AX_RUN_LANE_LONG : AX_RUN_LANE_SHORT;
+		run.group_key = i == 0 ? "h" : "g";
+		OK(run_insert, &run);
+	}
+	OK(group_given, "g", &given);
+	assert_int_equal(given.n, 3);
+	assert_given(&given.at[0], "W", 1, 0);
+	assert_given(&given.at[1], "w", 4, 2);
+	assert_given(&given.at[2], "ww", 1, 0);
+	OK(group_given, "h", &given);
+	assert_int_equal(given.n, 1);
+	OK(group_given, "none", &given);
+	assert_int_equal(given.n, 0);
 }
 
 TX_TEST(test_run_counts)
@@ -1101,6 +1128,7 @@ TX_TEST(test_shards)
 TX_TEST(test_what_sees_no_shards)
 {
 	struct ax_runs runs;
+	struct ax_worker_groups given;
 	struct ax_run run;
 	int64_t n[32], live;
 	int deleted;
@@ -1123,8 +1151,9 @@ TX_TEST(test_what_sees_no_shards)
 	ASSERT_GIDS(runs, 20, 13, 12, 10);
 	OK(runs_of_worker, "w", 100, &runs);
 	ASSERT_GIDS(runs, 13);
-	OK(group_count_running, "g", &live);
-	assert_int_equal(live, 1);
+	OK(group_given, "g", &given);
+	assert_int_equal(given.n, 1);
+	assert_int_equal(given.at[0].given, 1);
 	OK(group_waiting, "g", &live);
 	assert_int_equal(live, 2);
 	OK(run_find, 1, AX_KIND_SCHEDULE, "k", 3, &run);
@@ -3413,6 +3442,7 @@ int main(int argc, char **argv)
 		TEST(test_run_set_due),
 		TEST(test_runs_watched),
 		TEST(test_runs_of_a_worker),
+		TEST(test_what_is_given_in_a_group),
 		TEST(test_run_counts),
 		TEST(test_ended_minutes),
 		TEST(test_runs_of_a_task_go),

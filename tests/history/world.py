@@ -163,7 +163,7 @@ def arguments(row, runs):
         # groups
         "GROUP_INSERT": row("ax_group", group_key="new"), "GROUP_GET": ["g1"],
         "GROUP_UPDATE": row("ax_group", group_key="g1", version=1) + [1], "GROUP_ADD_RUNNING": ["g1", 1, 0],
-        "GROUP_EXISTS": ["g1"], "GROUP_DELETE": ["g19"], "GROUPS": [], "GROUP_COUNT_RUNNING": ["g1"],
+        "GROUP_EXISTS": ["g1"], "GROUP_DELETE": ["g19"], "GROUPS": [], "GROUP_GIVEN": ["g1"],
         # workers
         "WORKER_PUT": row("ax_worker", name="w1"), "WORKER_GET": ["w1"], "WORKERS_BY_NAME": ids(["w1", "w2"]), "WORKERS": [],
         "WORKER_DELETE": ["w1"], "WORKER_DELETE_GROUPS": ["w1"],

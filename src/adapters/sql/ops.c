@@ -835,9 +835,12 @@ enum ax_status ax_sql_groups(struct ax_tx *tx, struct ax_groups *ret_groups, str
 	return AX_SQL_GIVE(status, rows, ret_groups);
 }
 
-enum ax_status ax_sql_group_count_running(struct ax_tx *tx, const char *key, int64_t *ret_n, struct ax_err *err)
+enum ax_status ax_sql_group_given(
+	struct ax_tx *tx, const char *key, struct ax_worker_groups *ret_rows, struct ax_err *err)
 {
-	return ax_sql_numbers(tx, AX_SQL_GROUP_COUNT_RUNNING, ARGS(TXT(key)), ret_n, 1, err);
+	struct ax_rows rows;
+	enum ax_status status = ax_sql_list(tx, AX_SQL_GROUP_GIVEN, ARGS(TXT(key)), &rows, err);
+	return AX_SQL_GIVE(status, rows, ret_rows);
 }
 
 /* workers */

@@ -86,16 +86,27 @@ enum ax_status ax_mem_groups(struct ax_tx *tx, struct ax_groups *ret_groups, str
 	return AX_MEM_GIVE(walk, ret_groups);
 }
 
-enum ax_status ax_mem_group_count_running(struct ax_tx *tx, const char *key, int64_t *ret_n, struct ax_err *err)
+enum ax_status ax_mem_group_given(
+	struct ax_tx *tx, const char *key, struct ax_worker_groups *ret_rows, struct ax_err *err)
 {
 	(void)err;
 	struct ax_run probe = { .worker = "", .gid = INT64_MIN };
 	struct ax_mem_list_walk walk = ax_mem_walk(tx, AX_MEM_RUN, AX_MEM_RUN_GIVEN, &probe);
+	struct ax_worker_group *rows = NULL;
 	const struct ax_run *run;
-	int64_t n = 0;
-	while ((run = ax_mem_next(&walk)) != NULL)
-		n += run->worker[0] != '\0' && strcmp(run->group_key, key) == 0;
-	*ret_n = n;
+	size_t n = 0, cap = 0;
+	while ((run = ax_mem_next(&walk)) != NULL) {
+		if (run->worker[0] == '\0' || strcmp(run->group_key, key) != 0)
+			continue;
+		if (n == 0 || strcmp(rows[n - 1].worker, run->worker) != 0) {
+			rows = ax_grow_array(tx->arena, rows, n, 1, &cap, sizeof(*rows));
+			rows[n++] = (struct ax_worker_group){ .worker = ax_strdup(tx->arena, run->worker),
+				.group_key = ax_strdup(tx->arena, key) };
+		}
+		rows[n - 1].given++;
+		rows[n - 1].given_long += run->lane == AX_RUN_LANE_LONG;
+	}
+	*ret_rows = (struct ax_worker_groups){ rows, (int)n };
 	return AX_OK;
 }
 
