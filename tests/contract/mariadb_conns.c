@@ -274,6 +274,7 @@ static void test_named_workers_are_locked_in_the_order_of_their_names(void **sta
 		pthread_join(n.thread, NULL);
 		assert_int_equal(n.status, AX_OK);
 		assert_int_equal(n.locked, 3);
+		await(w->watch, waiting_for_a_lock, 0); /* the next one must not be taken for this one */
 	}
 }
 
