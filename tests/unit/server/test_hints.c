@@ -66,18 +66,17 @@ static void test_said_once_however_often_it_was_begun(void **state)
 	ax_hints_free(h);
 }
 
+static const struct ax_run waiting = {
+	.gid = 7, .task_id = 3, .kind = AX_KIND_SCHEDULE, .status = AX_RUN_WAITING, .worker = "", .group_key = "g"
+};
+
 static enum ax_status say_held(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct ax_notify *notify = arg;
-	const struct ax_run run = { .gid = 7,
-		.task_id = 3,
-		.kind = AX_KIND_SCHEDULE,
-		.status = AX_RUN_WAITING,
-		.hold = AX_HOLD_OVERLAP,
-		.worker = "",
-		.group_key = "g" };
+	struct ax_run run = waiting;
 	(void)tx;
 	(void)err;
+	run.hold = AX_HOLD_OVERLAP;
 	notify->ops->run_made(notify, &run);
 	return AX_OK;
 }
@@ -85,50 +84,46 @@ static enum ax_status say_held(struct ax_tx *tx, void *arg, struct ax_err *err)
 static enum ax_status say_let_go(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct ax_notify *notify = arg;
-	const struct ax_run run = { .gid = 7,
-		.task_id = 3,
-		.kind = AX_KIND_SCHEDULE,
-		.status = AX_RUN_WAITING,
-		.worker = "",
-		.group_key = "g" };
 	(void)tx;
 	(void)err;
-	notify->ops->run_changed(notify, &run);
+	notify->ops->run_changed(notify, &waiting);
 	return AX_OK;
+}
+
+static void say(struct ax_collector *collector, struct fake_store *store, ax_tx_fn fn, enum ax_status end)
+{
+	store->end = end;
+	assert_int_equal(ax_store_run(&collector->store, NULL, fn, &collector->port, NULL), end);
 }
 
 static void test_a_fire_counts_when_it_is_made_alone(void **state)
 {
 	(void)state;
 	struct ax_collector collector;
-	struct fake_store store = { { .ops = &fake_ops }, AX_OK };
-	ax_collector_init(&collector, &store.port);
-	collector.hints = ax_hints_new();
-	assert_int_equal(ax_store_run(&collector.store, NULL, say_held, &collector.port, NULL), AX_OK);
-	assert_int_equal(ax_store_run(&collector.store, NULL, say_let_go, &collector.port, NULL), AX_OK);
-	assert_int_equal(collector.hints->counts.fires, 1);
-	ax_hints_free(collector.hints);
+	struct fake_store store;
+	struct ax_hints *h = say_in(&collector, &store, AX_OK);
+	say(&collector, &store, say_held, AX_OK);
+	say(&collector, &store, say_let_go, AX_OK);
+	assert_int_equal(h->counts.fires, 1);
+	ax_hints_free(h);
 }
 
 static void test_a_group_is_fresh_when_a_run_waits_for_a_worker(void **state)
 {
 	(void)state;
 	struct ax_collector collector;
-	struct fake_store store = { { .ops = &fake_ops }, AX_OK };
-	ax_collector_init(&collector, &store.port);
-	collector.hints = ax_hints_new();
-	assert_int_equal(ax_store_run(&collector.store, NULL, say_held, &collector.port, NULL), AX_OK);
-	assert_int_equal(collector.hints->n_fresh, 0); /* it waits for another run */
-	store.end = AX_CONFLICT;
-	assert_int_equal(ax_store_run(&collector.store, NULL, say_let_go, &collector.port, NULL), AX_CONFLICT);
-	assert_int_equal(collector.hints->n_fresh, 0);
-	store.end = AX_OK;
-	assert_int_equal(ax_store_run(&collector.store, NULL, say_let_go, &collector.port, NULL), AX_OK);
-	assert_int_equal(collector.hints->n_fresh, 1);
-	assert_string_equal(collector.hints->fresh[0], "g");
+	struct fake_store store;
+	struct ax_hints *h = say_in(&collector, &store, AX_OK);
+	say(&collector, &store, say_held, AX_OK); /* for another run */
+	assert_int_equal(h->n_fresh, 0);
+	say(&collector, &store, say_let_go, AX_CONFLICT);
+	assert_int_equal(h->n_fresh, 0);
+	say(&collector, &store, say_let_go, AX_OK);
+	assert_int_equal(h->n_fresh, 1);
+	assert_string_equal(h->fresh[0], "g");
 	ax_collector_served(&collector);
-	assert_int_equal(collector.hints->n_fresh, 0);
-	ax_hints_free(collector.hints);
+	assert_int_equal(h->n_fresh, 0);
+	ax_hints_free(h);
 }
 
 static void test_not_said_when_taken_back(void **state)
