@@ -237,7 +237,7 @@ def poison(rig, chance):
                 worker.start()
                 worker.felled = True
         return rig.ask("GET", f"/runs/{run['gid']}")["status"] == "TIMEOUT"
-    wait_for(has_ended, 60, "the poison ends")
+    wait_for(has_ended, 240, "the poison ends")  # each loss may be eleven claims: who dies at once accepts nothing
     for worker in rig.workers:
         worker.felled = not worker.runs_now()
     yield 0
