@@ -96,6 +96,7 @@ struct sum {
 
 struct bench {
 	struct ax_ctx ctx;
+	struct ax_round round;
 	int tasks, batch;
 	int64_t db_pid; /* 0 = none */
 	struct sum sums[STEPS];
@@ -216,7 +217,7 @@ static int live(struct bench *b)
 	quiet_now += 2;
 	begin(&b->sums[GIVEN], b->db_pid);
 	must(ax_polls_look(&b->ctx, &poll, 1, &any, &err), &err);
-	must(ax_dispatch(&b->ctx, &poll, 1, &err), &err);
+	must(ax_dispatch(&b->ctx, &poll, 1, &b->round, &err), &err);
 	end(&b->sums[GIVEN], b->db_pid);
 	quiet_now += 2;
 	begin(&b->sums[BEGUN], b->db_pid);

@@ -247,7 +247,7 @@ void sim_server_dispatch(struct sim *sim, void *arg)
 	int64_t then = sim->now;
 	enum ax_status status = ax_polls_look(&t->ctx, polls, n, &any, &err);
 	if (status == AX_OK && any)
-		status = ax_dispatch(&t->ctx, polls, n, &err);
+		status = ax_dispatch(&t->ctx, polls, n, &server->round, &err);
 	server->dispatching = false;
 	if (server->crash)
 		return;

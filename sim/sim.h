@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "app/ctx.h"
+#include "app/dispatch.h"
 #include "app/ingest.h"
 #include "app/queue_feed.h"
 #include "port/mem_queue.h"
@@ -161,6 +162,7 @@ struct sim_server {
 	struct sim_call *calls;
 	struct sim_parked parked[SIM_WORKERS * 4];
 	bool dispatch_due, dispatching;
+	struct ax_round round;
 	int64_t dispatch_at;    /* when the newest look that was planned is due, or was */
 	int64_t tick_at;        /* when the next tick is due; 0 = none planned */
 	int64_t audit_at;       /* when quotas are audited next */

@@ -1,5 +1,6 @@
 #include "app/dispatch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,10 @@
 #include "app/turn.h"
 #include "core/room.h"
 
-enum { LOST_RACES = 5 /* to other servers, before it is an error */ };
+enum {
+	LOST_RACES = 5,  /* to other servers, before it is an error */
+	ROUND_MS = 1000, /* for the turns of a call, beyond the one that it ends in */
+};
 
 static int by_task(const void *a, const void *b)
 {
@@ -102,14 +106,33 @@ static enum ax_status serve_group(struct ax_turn *t, int *given, struct ax_err *
 	return *given > 0 ? AX_OK : status;
 }
 
-enum ax_status ax_dispatch(struct ax_ctx *ctx, struct ax_poll *polls, int n, struct ax_err *err)
+/* The key that has the first turn; the others follow in a circle. */
+static int find_first(const char *const *keys, int n, const char *after)
 {
-	int n_keys, given = 0;
+	for (int i = 0; i < n; i++)
+		if (strcmp(keys[i], after) > 0)
+			return i;
+	return 0;
+}
+
+enum ax_status ax_dispatch(struct ax_ctx *ctx, struct ax_poll *polls, int n, struct ax_round *round, struct ax_err *err)
+{
+	int n_keys, served = 0, given = 0;
 	const char **keys = ax_polls_groups(polls, n, ctx->arena, &n_keys);
+	int first = find_first(keys, n_keys, round->after);
+	int64_t until = ax_mono_ms(ctx->clock) + ROUND_MS;
 	enum ax_status status = AX_OK;
-	for (int i = 0; status == AX_OK && i < n_keys; i++) {
-		struct ax_turn turn = { .ctx = ctx, .polls = polls, .n = n, .group_key = keys[i] };
+	for (; status == AX_OK && served < n_keys; served++) {
+		struct ax_turn turn = {
+			.ctx = ctx, .polls = polls, .n = n, .group_key = keys[(first + served) % n_keys]
+		};
+		if (served > 0 && ax_mono_ms(ctx->clock) >= until)
+			break;
 		status = serve_group(&turn, &given, err);
 	}
+	if (served < n_keys || status != AX_OK) /* also behind one that fails: it may fail again */
+		snprintf(round->after, sizeof(round->after), "%s", keys[(first + served - 1) % n_keys]);
+	for (; served < n_keys; served++)
+		ax_polls_again(polls, n, keys[(first + served) % n_keys], AX_AGAIN_NOW);
 	return status;
 }

@@ -274,7 +274,7 @@ static enum ax_status look_and_give(struct dispatch_errand *d, struct ax_side *s
 	if (status == AX_OK && d->found && any_is(d, true))
 		status = ax_store_run(side->store, &d->arena, admit_again, d, &d->err);
 	if (status == AX_OK && d->found)
-		status = ax_dispatch(side->ctx, d->polls, d->n_polls, &d->err);
+		status = ax_dispatch(side->ctx, d->polls, d->n_polls, &d->server->polls.round, &d->err);
 	return status;
 }
 

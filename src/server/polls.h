@@ -36,6 +36,7 @@ struct ax_polls {
 	bool failing;          /* the last one failed */
 	int64_t again_mono_ms; /* when to go on with those that are to be taken later; 0 = there are none */
 	int64_t idle_mono_ms;  /* when an errand gave out nothing last */
+	struct ax_round round; /* whose turn is next; of the errand on its way */
 	uv_timer_t timer;
 };
 

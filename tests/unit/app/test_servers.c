@@ -1,9 +1,14 @@
 /* Several servers at one store: what they hold each other up with. */
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "app/calendars.h"
+#include "app/groups.h"
 #include "app/runs.h"
 #include "app/tasks.h"
 #include "app/tick.h"
+#include "app/workers.h"
 #include "port/mem_store.h"
 #include "port/row.h"
 #include "port/wrap_trace.h"
@@ -392,6 +397,72 @@ static void test_a_poll_that_is_answered_too_late_gets_nothing(void **state)
 	ax_trace_store_done(&distant.trace);
 }
 
+enum { FAR_GROUPS = 16 };
+static const char *key_of_new;
+
+static void move_to_group(struct ax_task_def *def)
+{
+	def->group_key = key_of_new;
+}
+
+/* Groups g0, g1, … with runs that wait, all in one poll. */
+static struct ax_poll poll_of_groups(struct world *w, int n, int runs)
+{
+	static char keys[FAR_GROUPS][8];
+	struct ax_worker_group parts[FAR_GROUPS];
+	struct ax_poll asks = { .worker = "w3", .incarnation = "i1", .n_free = n };
+	for (int g = 0; g < n; g++) {
+		snprintf(keys[g], sizeof(keys[g]), "g%d", g);
+		struct ax_group group = ax_group_preset(keys[g]), made;
+		assert_int_equal(ax_group_create(&w->ctx, &group, &made, NULL), AX_OK);
+		parts[g] = (struct ax_worker_group){ .group_key = keys[g], .pool_size = 10 };
+		asks.free[g].group_key = keys[g];
+		asks.free[g].slots = 1;
+		key_of_new = keys[g];
+		for (int i = 0; i < runs; i++)
+			trigger(w, make_task(w, "", move_to_group));
+	}
+	struct ax_registration reg = {
+		.worker = { .name = "w3",
+			.incarnation = "i1",
+			.executors = "exec",
+			.tags = "{}",
+			.version = "",
+			.address = "" },
+		.groups = parts,
+		.n_groups = n,
+	};
+	assert_int_equal(ax_worker_register(&w->ctx, &reg, NULL), AX_OK);
+	return asks;
+}
+
+/* What is given in the first turn is answered behind the last one. */
+static void test_many_groups_of_a_distant_store_are_not_waited_for(void **state)
+{
+	struct world *w = *state;
+	struct ax_poll asks = poll_of_groups(w, FAR_GROUPS, FAR_GROUPS);
+	int given[FAR_GROUPS] = { 0 }, calls = 0;
+	go_far(w, 50);
+	for (; calls < FAR_GROUPS; calls++) {
+		int64_t then = distant.mono_ms;
+		struct ax_poll again = asks; /* the same worker, answered, asks anew */
+		serve_polls(w, &again, 1);
+		assert_true(distant.mono_ms - then < 5000);
+		assert_true(again.n_orders > 0 && again.n_orders < FAR_GROUPS);
+		for (int i = 0; i < again.n_orders; i++)
+			given[atoi(again.orders[i].run.group_key + 1)]++;
+		for (int g = 0, asked = 0; g < FAR_GROUPS; g++, asked = 0) {
+			for (int i = 0; i < again.n_orders; i++)
+				asked += strcmp(again.orders[i].run.group_key, asks.free[g].group_key) == 0;
+			assert_true(asked > 0 || again.free[g].again_ms == AX_AGAIN_NOW);
+		}
+	}
+	/* although all of them have something all the time */
+	for (int g = 1; g < FAR_GROUPS; g++)
+		assert_in_range(given[g], given[0] - 1, given[0] + 1);
+	ax_trace_store_done(&distant.trace);
+}
+
 /* What several workers shall stop is found together, and each is told its own. */
 static void test_each_worker_hears_what_it_shall_stop(void **state)
 {
@@ -503,6 +574,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_turn_over_a_slow_store_is_short, set_up, world_down),
 		cmocka_unit_test_setup_teardown(
 			test_a_turn_over_a_distant_store_is_worth_its_trips, set_up, world_down),
+		cmocka_unit_test_setup_teardown(
+			test_many_groups_of_a_distant_store_are_not_waited_for, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_more_polls_are_no_more_trips, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_a_poll_that_is_answered_too_late_gets_nothing, set_up, world_down),
 		cmocka_unit_test_setup_teardown(test_each_worker_hears_what_it_shall_stop, set_up, world_down),

@@ -243,7 +243,7 @@ void serve_polls(struct world *w, struct ax_poll *polls, int n)
 	bool any;
 	assert_int_equal(ax_polls_look(&w->ctx, polls, n, &any, NULL), AX_OK);
 	if (any)
-		assert_int_equal(ax_dispatch(&w->ctx, polls, n, NULL), AX_OK);
+		assert_int_equal(ax_dispatch(&w->ctx, polls, n, &w->round, NULL), AX_OK);
 }
 
 int poll(struct world *w, const char *name, const char *incarnation, int64_t slots, struct ax_order *ret,

@@ -31,6 +31,7 @@ struct world {
 	const struct ax_tz *moving; /* data of the zone "Test/Moving"; NULL = there is none */
 	int64_t now;
 	uint64_t random;
+	struct ax_round round;
 };
 
 int world_up(void **state);
