@@ -426,18 +426,20 @@ static bool is_too_soon(struct ax_server *server, bool *ret_hurry)
 {
 	struct ax_polls *polls = &server->polls;
 	int64_t until = polls->idle_mono_ms + IDLE_MS;
-	bool any = false;
+	bool any = false, said = false, fresh = false;
 	*ret_hurry = false;
 	if (server->threads.backend->ops->batch_max > 1 || ax_mono_ms(&server->clock.port) >= until)
 		return false;
 	struct ax_parked *p;
 	DL_FOREACH(polls->list, p)
 	{
-		if (p->said)
-			return false;
+		said = said || p->said;
 		any = any || p->wanted;
-		*ret_hurry = *ret_hurry || p->fresh != 0;
+		fresh = fresh || p->fresh != 0;
 	}
+	*ret_hurry = fresh && !said;
+	if (said)
+		return false;
 	if (any && (polls->again_mono_ms == 0 || until < polls->again_mono_ms)) {
 		polls->again_mono_ms = until;
 		arm(server);
