@@ -49,7 +49,8 @@ static enum ax_status run(struct ax_store *store, struct ax_arena *arena, ax_tx_
 	if (t->server->cut_until > sim->now)
 		return ax_fail(err, AX_UNAVAILABLE, "", "the server does not reach the database");
 	struct ax_err own = { 0 };
-	t->alone = !any_open(t);
+	if (any_open(t))
+		t->alone = false;
 	enum ax_status status = ax_store_run(&sim->faults.store, arena, fn, arg, &own);
 	if (status == AX_BROKEN)
 		sim_fail(sim, "the store is broken: %s", own.msg);

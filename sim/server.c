@@ -243,7 +243,7 @@ void sim_server_dispatch(struct sim *sim, void *arg)
 	if (n == 0)
 		return;
 	struct ax_err err = { 0 };
-	server->dispatching = true;
+	server->dispatching = t->alone = true;
 	int64_t then = sim->now;
 	enum ax_status status = ax_polls_look(&t->ctx, polls, n, &any, &err);
 	if (status == AX_OK && any)

@@ -135,7 +135,7 @@ struct sim_thread {
 	struct ax_clock clock;
 	struct ax_notify notify;
 	struct ax_log log;
-	bool alone;                                   /* no other transaction was open while its last one was */
+	bool alone;                                   /* no other transaction was open while one of this look was */
 	bool stepped;                                 /* the clock was set while it was at work */
 	bool ready[SIM_GROUPS], changed[SIM_WORKERS]; /* what its transaction says, for when it has ended */
 };
