@@ -63,18 +63,30 @@ static enum ax_status check_part(struct pass *pass, struct ax_tx *tx, const stru
 		tx, part->worker, pass->key, is.all - counted.all, is.in_long - counted.in_long, err);
 }
 
+/* A worker has runs, and no part of the group. It gets one, as large as they are made: without it none of the runs can
+ * end, and a tick that meets the lease of one fails. It goes when the worker registers without the group. */
+static enum ax_status add_part(struct pass *pass, struct ax_tx *tx, const struct ax_group *group,
+	const struct ax_worker_group *found, struct ax_err *err)
+{
+	differs(pass, tx, found->worker, (struct count){ 0 }, (struct count){ found->given, found->given_long });
+	pass->ctx->notify->ops->worker_changed(pass->ctx->notify, found->worker);
+	enum ax_status status = tx->ops->worker_group_put(tx, found->worker, pass->key, group->pool_size, err);
+	return status == AX_OK
+		? tx->ops->worker_group_add_given(tx, found->worker, pass->key, found->given, found->given_long, err)
+		: status;
+}
+
 /* Both ascend by worker. */
-static enum ax_status check_parts(struct pass *pass, struct ax_tx *tx, const struct ax_worker_groups *parts,
-	const struct ax_worker_groups *found, struct ax_err *err)
+static enum ax_status check_parts(struct pass *pass, struct ax_tx *tx, const struct ax_group *group,
+	const struct ax_worker_groups *parts, const struct ax_worker_groups *found, struct ax_err *err)
 {
 	enum ax_status status = AX_OK;
 	for (int i = 0, k = 0; status == AX_OK && (i < parts->n || k < found->n);) {
 		int order = i == parts->n ? 1 : k == found->n ? -1 : strcmp(parts->at[i].worker, found->at[k].worker);
 		if (order <= 0)
 			status = check_part(pass, tx, &parts->at[i], order == 0 ? &found->at[k] : NULL, err);
-		else /* only told: there is no row to set right */
-			differs(pass, tx, found->at[k].worker, (struct count){ 0 },
-				(struct count){ found->at[k].given, found->at[k].given_long });
+		else
+			status = add_part(pass, tx, group, &found->at[k], err);
 		i += order <= 0;
 		k += order >= 0;
 	}
@@ -97,7 +109,7 @@ static enum ax_status audit_group(struct ax_tx *tx, void *arg, struct ax_err *er
 		status = tx->ops->group_workers(tx, pass->key, &parts, err);
 	if (status == AX_OK)
 		status = check_group(pass, tx, &group, &found, err);
-	return status == AX_OK ? check_parts(pass, tx, &parts, &found, err) : status;
+	return status == AX_OK ? check_parts(pass, tx, &group, &parts, &found, err) : status;
 }
 
 static void tell(const struct pass *pass)

@@ -145,16 +145,23 @@ static void test_a_workers(void **state)
 	assert_int_equal(ROW(w, ax_worker_group, 1).given, 0);
 }
 
-static void test_a_part_that_is_gone_is_told(void **state)
+/* Without it no run of the worker could end, and no tick pass by its lease. */
+static void test_a_part_that_is_gone_comes_back(void **state)
 {
 	struct world *w = *state;
 	give_two(w);
+	int64_t gid = find_run(w, 1, AX_RUN_DISPATCHED, 0).gid;
 	listen(w);
 	assert_int_equal(ax_store_run(w->ctx.store, w->ctx.arena, drop_part, NULL, NULL), AX_OK);
 	assert_int_equal(audit(w), 1);
 	assert_string_equal(told.data,
 		"quota_differs \"group\":\"default\",\"worker\":\"w1\",\"counted\":0,\"found\":2,"
 		"\"counted_long\":0,\"found_long\":1\n");
+	assert_int_equal(audit(w), 0);
+	assert_counted(w, 2, 1);
+	struct ax_run run = run_row(w, gid);
+	assert_int_equal(result(w, "w1", &run, AX_OUTCOME_SUCCESS), AX_VERDICT_APPLIED);
+	assert_counted(w, 1, 1);
 }
 
 static void test_all_groups_in_steps(void **state)
@@ -206,7 +213,7 @@ int main(void)
 		T(test_right_ones_are_left_alone),
 		T(test_a_groups),
 		T(test_a_workers),
-		T(test_a_part_that_is_gone_is_told),
+		T(test_a_part_that_is_gone_comes_back),
 		T(test_all_groups_in_steps),
 		T(test_one_server_does_it),
 	};
