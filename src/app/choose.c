@@ -27,6 +27,11 @@ static void measure(struct ax_turn *t)
 		ax_turn_again(t, AX_AGAIN_HELD); /* this once the store may have stood still */
 }
 
+bool ax_turn_is_too_late(const struct ax_turn *t, const struct ax_poll *poll)
+{
+	return poll->stale_mono != 0 && ax_mono_ms(t->ctx->clock) + t->begun_ms > poll->stale_mono;
+}
+
 bool ax_turn_while_is_over(const struct ax_turn *t)
 {
 	return ax_mono_ms(t->ctx->clock) >= t->until_mono;

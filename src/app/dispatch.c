@@ -38,19 +38,13 @@ static enum ax_status tell_late(struct ax_turn *t, struct ax_err *err)
 	return status;
 }
 
-/* After waits for locks: when it is written and committed, the worker would not begin it any more. */
-static bool comes_too_late(const struct ax_turn *t, const struct ax_poll *poll)
-{
-	return poll->stale_mono != 0 && ax_mono_ms(t->ctx->clock) + t->begun_ms > poll->stale_mono;
-}
-
 /* By the locked rows: what they have no room for any more is left. */
 static enum ax_status give(struct ax_turn *t, struct ax_choice *c, struct ax_err *err)
 {
 	static const struct ax_change claim = { .event = AX_EV_CLAIM, .reason = "" };
 	struct ax_run *run = &c->order.run;
 	struct ax_taker *taker = &t->takers.at[c->taker];
-	c->left = c->left || !ax_taker_may_have(&t->takers, taker, run) || comes_too_late(t, c->poll);
+	c->left = c->left || !ax_taker_may_have(&t->takers, taker, run) || ax_turn_is_too_late(t, c->poll);
 	if (c->left) {
 		ax_turn_again(t, AX_AGAIN_NOW);
 		return AX_OK;
@@ -106,33 +100,19 @@ static enum ax_status serve_group(struct ax_turn *t, int *given, struct ax_err *
 	return *given > 0 ? AX_OK : status;
 }
 
-/* The key that has the first turn; the others follow in a circle. */
-static int find_first(const char *const *keys, int n, const char *after)
-{
-	for (int i = 0; i < n; i++)
-		if (strcmp(keys[i], after) > 0)
-			return i;
-	return 0;
-}
-
 enum ax_status ax_dispatch(struct ax_ctx *ctx, struct ax_poll *polls, int n, struct ax_round *round, struct ax_err *err)
 {
 	int n_keys, served = 0, given = 0;
-	const char **keys = ax_polls_groups(polls, n, ctx->arena, &n_keys);
-	int first = find_first(keys, n_keys, round->after);
+	const char **keys = ax_polls_groups(polls, n, round->after, ctx->arena, &n_keys);
 	int64_t until = ax_mono_ms(ctx->clock) + ROUND_MS;
 	enum ax_status status = AX_OK;
-	for (; status == AX_OK && served < n_keys; served++) {
-		struct ax_turn turn = {
-			.ctx = ctx, .polls = polls, .n = n, .group_key = keys[(first + served) % n_keys]
-		};
-		if (served > 0 && ax_mono_ms(ctx->clock) >= until)
-			break;
+	for (; status == AX_OK && served < n_keys && (served == 0 || ax_mono_ms(ctx->clock) < until); served++) {
+		struct ax_turn turn = { .ctx = ctx, .polls = polls, .n = n, .group_key = keys[served] };
 		status = serve_group(&turn, &given, err);
 	}
 	if (served < n_keys || status != AX_OK) /* also behind one that fails: it may fail again */
-		snprintf(round->after, sizeof(round->after), "%s", keys[(first + served - 1) % n_keys]);
+		snprintf(round->after, sizeof(round->after), "%s", keys[served - 1]);
 	for (; served < n_keys; served++)
-		ax_polls_again(polls, n, keys[(first + served) % n_keys], AX_AGAIN_NOW);
+		ax_polls_again(polls, n, keys[served], AX_AGAIN_NOW);
 	return status;
 }

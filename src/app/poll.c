@@ -56,9 +56,16 @@ static const char **list_groups(const struct ax_poll *polls, int n, bool (*fits)
 	return keys;
 }
 
-const char **ax_polls_groups(const struct ax_poll *polls, int n, struct ax_arena *arena, int *ret_n)
+const char **ax_polls_groups(const struct ax_poll *polls, int n, const char *after, struct ax_arena *arena, int *ret_n)
 {
-	return list_groups(polls, n, may_have_some, arena, ret_n);
+	const char **keys = list_groups(polls, n, may_have_some, arena, ret_n);
+	const char **circle = ax_alloc_array(arena, (size_t)*ret_n + 1, sizeof(*circle));
+	int first = 0;
+	while (first < *ret_n && strcmp(keys[first], after) <= 0)
+		first++;
+	for (int i = 0; i < *ret_n; i++)
+		circle[i] = keys[(first + i) % *ret_n];
+	return circle;
 }
 
 void ax_polls_again(struct ax_poll *polls, int n, const char *group_key, int64_t again_ms)

@@ -51,8 +51,8 @@ struct ax_poll {
 enum ax_status ax_polls_look(
 	struct ax_ctx *ctx, struct ax_poll *polls, int n, bool *ret_any, struct ax_err *err) AX_MUST_USE;
 
-/* The groups that runs wait in, for polls that may have some, in key order. */
-const char **ax_polls_groups(const struct ax_poll *polls, int n, struct ax_arena *arena, int *ret_n);
+/* The groups that runs wait in, for polls that may have some, in key order from behind `after` on and round. */
+const char **ax_polls_groups(const struct ax_poll *polls, int n, const char *after, struct ax_arena *arena, int *ret_n);
 
 /* Marks the group in the polls that ask for runs of it. */
 void ax_polls_again(struct ax_poll *polls, int n, const char *group_key, int64_t again_ms);

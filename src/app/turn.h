@@ -44,6 +44,8 @@ enum ax_status ax_turn_choose(struct ax_turn *turn, struct ax_err *err) AX_MUST_
 /* Begins anew a while in which something may be left to the next turn / is that over? */
 void ax_turn_begin_while(struct ax_turn *turn);
 bool ax_turn_while_is_over(const struct ax_turn *turn);
+/* After waits for locks: when it is written and committed, the worker would not begin it any more. */
+bool ax_turn_is_too_late(const struct ax_turn *turn, const struct ax_poll *poll);
 
 /* At the latest in so long there may be more to give out. */
 void ax_turn_again(struct ax_turn *turn, int64_t in_ms);

@@ -333,8 +333,7 @@ struct ax_tx_ops {
 	/* Runs given out to a worker, by gid. */
 	enum ax_status (*runs_of_worker)(
 		struct ax_tx *tx, const char *worker, int limit, struct ax_runs *ret, struct ax_err *err);
-	/* Runs given out to these workers, whose names ascend, that were asked to stop (cancel = ASKED), by worker and
-	 * gid. */
+	/* Runs given out to these workers (names ascend) that were asked to stop (cancel = ASKED), by worker, gid. */
 	enum ax_status (*runs_to_stop)(
 		struct ax_tx *tx, const struct ax_names *workers, int limit, struct ax_runs *ret, struct ax_err *err);
 	/* Newest first. Looks at the runs of the task or parent if one is given and at live runs only if none else can
@@ -401,8 +400,7 @@ struct ax_tx_ops {
 	/* AX_CONFLICT while tasks or live runs belong to it. */
 	enum ax_status (*group_delete)(struct ax_tx *tx, const char *key, struct ax_err *err);
 	enum ax_status (*groups)(struct ax_tx *tx, struct ax_groups *ret, struct ax_err *err);
-	/* The DISPATCHED and RUNNING runs of the group that are really in a worker's hands, counted, for the audit of
-	 * the counters: a row for each worker that has any, by name, with worker, group_key, given and given_long. */
+	/* A row for each worker that has runs of the group, by name: given and given_long as counted from the runs. */
 	enum ax_status (*group_given)(
 		struct ax_tx *tx, const char *key, struct ax_worker_groups *ret, struct ax_err *err);
 
@@ -433,8 +431,7 @@ struct ax_tx_ops {
 		bool for_update, struct ax_worker_groups *ret, struct ax_err *err);
 	enum ax_status (*worker_group_add_given)(struct ax_tx *tx, const char *worker, const char *group_key,
 		int64_t delta, int64_t long_delta, struct ax_err *err);
-	/* Writes what routing remembers: given_order, turn_order, use_count, use_time. That there is no such row may be
-	 * told by the end of the transaction. */
+	/* Writes given_order, turn_order, use_count, use_time. That there is no such row may be told at the commit. */
 	enum ax_status (*worker_group_routed)(struct ax_tx *tx, const struct ax_worker_group *row, struct ax_err *err);
 	enum ax_status (*worker_group_drop)(
 		struct ax_tx *tx, const char *worker, const char *group_key, struct ax_err *err);
