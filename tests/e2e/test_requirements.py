@@ -117,6 +117,7 @@ def test_r12_running_never_depends_on_a_callback(node, name):
     for pid, command in tagged(node.world.tag).items():
         if "ax-exec" in command:
             os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: not any("ax-exec" in command for command in tagged(node.world.tag).values()), 10, "no ax-exec is left to be adopted")
     w2.start()  # the machine was off: it does not have the run any more
     assert node.wait_run(run, "TIMEOUT", 20)["reason"] == "worker_restarted"
     node.api("POST", "/workers/w1/resume", {})
