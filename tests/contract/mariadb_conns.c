@@ -255,7 +255,8 @@ static enum ax_status hold_while_others_lock(struct ax_tx *tx, void *arg, struct
 	run_lock_named(n);
 	assert_int_equal(n->status, AX_OK);
 	assert_int_equal(n->locked, 3);
-	n->names = all; /* and what comes behind it is nobody's until they have it */
+	n->names = all;                            /* and what comes behind it is nobody's until they have it */
+	await(n->w->watch, waiting_for_a_lock, 0); /* one that waited before must not be taken for this one */
 	MUST(pthread_create(&n->thread, NULL, run_lock_named, n) == 0);
 	await(n->w->watch, waiting_for_a_lock, 1);
 	assert_int_equal(count_free(n, "a"), 0);
@@ -274,7 +275,6 @@ static void test_named_workers_are_locked_in_the_order_of_their_names(void **sta
 		pthread_join(n.thread, NULL);
 		assert_int_equal(n.status, AX_OK);
 		assert_int_equal(n.locked, 3);
-		await(w->watch, waiting_for_a_lock, 0); /* the next one must not be taken for this one */
 	}
 }
 
