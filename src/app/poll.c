@@ -1,6 +1,5 @@
 #include "app/poll.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "app/waiting.h"
@@ -14,11 +13,6 @@ struct look {
 	int n;
 	bool any;
 };
-
-static int compare_keys(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 static bool may_take(const struct ax_poll *poll, int group)
 {
@@ -39,7 +33,7 @@ static bool may_have_some(const struct ax_poll *poll, int group)
 static const char **list_groups(const struct ax_poll *polls, int n, bool (*fits)(const struct ax_poll *poll, int group),
 	struct ax_arena *arena, int *ret_n)
 {
-	int found = 0, max = 0, unique = 0;
+	int found = 0, max = 0;
 	for (int i = 0; i < n; i++)
 		max += polls[i].n_free;
 	const char **keys = ax_alloc_array(arena, (size_t)max + 1, sizeof(*keys));
@@ -47,12 +41,7 @@ static const char **list_groups(const struct ax_poll *polls, int n, bool (*fits)
 		for (int g = 0; g < polls[i].n_free; g++)
 			if (fits(&polls[i], g))
 				keys[found++] = polls[i].free[g].group_key;
-	if (found > 0)
-		qsort(keys, (size_t)found, sizeof(*keys), compare_keys);
-	for (int i = 0; i < found; i++)
-		if (unique == 0 || strcmp(keys[unique - 1], keys[i]) != 0)
-			keys[unique++] = keys[i];
-	*ret_n = unique;
+	*ret_n = ax_names_sort(keys, found).n;
 	return keys;
 }
 
