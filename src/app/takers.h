@@ -49,8 +49,9 @@ int ax_takers_list(struct ax_takers *takers, const struct ax_run *run, bool *ret
 /* Counts a run that one of them shall have; the poll that it will be the answer to. */
 struct ax_poll *ax_takers_choose(struct ax_takers *takers, int taker, const struct ax_run *run, enum ax_routing route);
 
-/* Reads the rows of those that were chosen and of the group again, locked, in the order of all servers: workers by
- * name, the group, the workers' parts of it. What was counted so far is forgotten. */
+/* Reads the rows of those that were chosen and of the group again, in the order of all servers: workers by name, which
+ * other groups' turns may hold, too; the group, the workers' parts of it, locked. What was counted so far is forgotten.
+ */
 enum ax_status ax_takers_lock(struct ax_takers *takers, struct ax_tx *tx, struct ax_group *group, struct ax_err *err);
 
 /* May it have the run, by the locked rows? */

@@ -409,9 +409,9 @@ struct ax_tx_ops {
 		struct ax_tx *tx, const struct ax_worker *worker, struct ax_err *err); /* insert or replace */
 	enum ax_status (*worker_get)(
 		struct ax_tx *tx, const char *name, bool for_update, struct ax_worker *ret, struct ax_err *err);
-	/* Those with these names, which ascend, that there are, by name. When they are locked, in this order. */
-	enum ax_status (*workers_by_name)(struct ax_tx *tx, const struct ax_names *names, bool for_update,
-		struct ax_workers *ret, struct ax_err *err);
+	/* Those there are of names that ascend. `hold`, in this order: others may hold, and none change, them. */
+	enum ax_status (*workers_by_name)(
+		struct ax_tx *tx, const struct ax_names *names, bool hold, struct ax_workers *ret, struct ax_err *err);
 	enum ax_status (*workers)(struct ax_tx *tx, struct ax_workers *ret, struct ax_err *err);
 	/* With its groups. */
 	enum ax_status (*worker_delete)(struct ax_tx *tx, const char *name, struct ax_err *err);

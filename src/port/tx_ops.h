@@ -131,7 +131,7 @@
 #define AX_ARGS_group_given(IN, OUT) IN(TEXT, group_key) OUT(WORKER_GROUPS, rows)
 #define AX_ARGS_worker_put(IN, OUT) IN(WORKER, worker)
 #define AX_ARGS_worker_get(IN, OUT) IN(TEXT, name) IN(BOOL, for_update) OUT(WORKER, worker)
-#define AX_ARGS_workers_by_name(IN, OUT) IN(NAMES, names) IN(BOOL, for_update) OUT(WORKERS, workers)
+#define AX_ARGS_workers_by_name(IN, OUT) IN(NAMES, names) IN(BOOL, hold) OUT(WORKERS, workers)
 #define AX_ARGS_workers(IN, OUT) OUT(WORKERS, workers)
 #define AX_ARGS_worker_delete(IN, OUT) IN(TEXT, name)
 #define AX_ARGS_worker_group_put(IN, OUT) IN(TEXT, worker) IN(TEXT, group_key) IN(I64, pool_size)

@@ -278,6 +278,31 @@ static void test_named_workers_are_locked_in_the_order_of_their_names(void **sta
 	}
 }
 
+/* As turns of two groups do that give to one worker. */
+static enum ax_status hold_beside_another(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	static const char *const both[] = { "a", "b" };
+	struct naming *n = arg;
+	n->names = both;
+	n->n = AX_COUNT(both);
+	assert_int_equal(lock_named(tx, n, err), AX_OK);
+	assert_int_equal(n->locked, 2);
+	run_lock_named(n);
+	assert_int_equal(n->status, AX_OK);
+	assert_int_equal(n->locked, 2);
+	assert_int_equal(count_free(n, "a"), 0); /* for who would change it */
+	return AX_OK;
+}
+
+static void test_named_workers_are_held_beside_others(void **state)
+{
+	struct world *w = *state;
+	struct ax_err err;
+	struct naming n = { .store = ax_mariadb_store(w->other), .w = w };
+	assert_int_equal(ax_store_run(w->f.store, &w->f.arena, put_workers, NULL, &err), AX_OK);
+	assert_int_equal(ax_store_run(w->f.store, &w->f.arena, hold_beside_another, &n, &err), AX_OK);
+}
+
 struct taking {
 	struct ax_store *other;
 	struct ax_arena arena;
@@ -1126,6 +1151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_row_read_for_update_waits_for_the_other),
 		TEST(test_named_workers_are_locked_in_the_order_of_their_names),
+		TEST(test_named_workers_are_held_beside_others),
 		TEST(test_what_another_holds_is_left_out),
 		TEST(test_of_a_dead_lock_both_succeed_in_the_end),
 		TEST(test_who_is_refused_a_changed_row_is_called_again),

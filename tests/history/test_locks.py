@@ -73,6 +73,26 @@ def test_waiting_for_others(store, clients):
         one.query("ROLLBACK")
 
 
+def test_holding_beside_others(store, clients):
+    one, other = clients
+    given = store.arguments(RUNS)
+    holding = [name for name, text in store.texts.items() if text.endswith("LOCK IN SHARE MODE")]
+    assert holding
+    for name in holding:
+        held, locked_too = store.literal(name, given[name]), store.literal(name, given[name]).replace("LOCK IN SHARE MODE", "FOR UPDATE")
+        one.query("START TRANSACTION")
+        other.query("START TRANSACTION")
+        rows = one.query(held)
+        assert rows, name
+        assert locked(store, one) <= 2 * len(rows) + 2, name
+        assert other.query(held) == rows, name
+        other.query("ROLLBACK")
+        with pytest.raises(Failed) as refused:
+            other.query(f"{locked_too} NOWAIT")
+        assert refused.value.number == IS_LOCKED, name
+        one.query("ROLLBACK")
+
+
 def test_what_a_queue_leads_to_is_left_to_it(store, clients):
     """The sweep passes over runs that wait for their time and are not late yet: whoever was led to them gets them."""
     one, other = clients

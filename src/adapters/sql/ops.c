@@ -857,16 +857,16 @@ enum ax_status ax_sql_worker_get(
 		tx, for_update ? AX_SQL_WORKER_GET_LOCK : AX_SQL_WORKER_GET, ARGS(TXT(name)), ret_worker, err);
 }
 
-enum ax_status ax_sql_workers_by_name(struct ax_tx *tx, const struct ax_names *names, bool for_update,
-	struct ax_workers *ret_workers, struct ax_err *err)
+enum ax_status ax_sql_workers_by_name(
+	struct ax_tx *tx, const struct ax_names *names, bool hold, struct ax_workers *ret_workers, struct ax_err *err)
 {
 	struct ax_rows rows = { 0 };
 	enum ax_status status = AX_OK;
 	for (int at = 0, some; status == AX_OK && at < names->n; at += some) {
 		struct ax_sql_arg args[AX_SQL_IDS_STEP + 1];
 		some = ax_sql_names_args(tx, names->at + at, names->n - at, args);
-		enum ax_sql_id one = for_update ? AX_SQL_WORKER_GET_LOCK : AX_SQL_WORKER_GET;
-		enum ax_sql_id several = for_update ? AX_SQL_WORKERS_BY_NAME_LOCK : AX_SQL_WORKERS_BY_NAME;
+		enum ax_sql_id one = hold ? AX_SQL_WORKER_GET_HOLD : AX_SQL_WORKER_GET;
+		enum ax_sql_id several = hold ? AX_SQL_WORKERS_BY_NAME_HOLD : AX_SQL_WORKERS_BY_NAME;
 		status = ax_sql_list_more(tx, some == 1 ? one : several, args, &rows, err);
 	}
 	return AX_SQL_GIVE(status, rows, ret_workers);

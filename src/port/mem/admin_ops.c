@@ -131,8 +131,9 @@ static void keep_for(struct ax_mem_list_walk *walk, const void *stored, bool loc
 		ax_mem_keep(walk, stored);
 }
 
-enum ax_status ax_mem_workers_by_name(struct ax_tx *tx, const struct ax_names *names, bool for_update,
-	struct ax_workers *ret_workers, struct ax_err *err)
+/* Who holds here lets nobody else hold: that is more than is asked for. */
+enum ax_status ax_mem_workers_by_name(
+	struct ax_tx *tx, const struct ax_names *names, bool hold, struct ax_workers *ret_workers, struct ax_err *err)
 {
 	(void)err;
 	struct ax_mem_list_walk walk = { .tx = tx, .table = AX_MEM_WORKER };
@@ -140,7 +141,7 @@ enum ax_status ax_mem_workers_by_name(struct ax_tx *tx, const struct ax_names *n
 	for (int i = 0; i < names->n; i++) {
 		const void *worker = ax_mem_row(tx, AX_MEM_WORKER, 0, &(struct ax_worker){ .name = names->at[i] });
 		if (worker != NULL)
-			keep_for(&walk, worker, for_update, &all_free);
+			keep_for(&walk, worker, hold, &all_free);
 	}
 	return AX_MEM_GIVE(walk, ret_workers);
 }

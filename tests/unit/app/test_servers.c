@@ -61,13 +61,13 @@ static enum ax_status worker_get(
 	return beside.real->worker_get(tx, name, for_update, ret_worker, err);
 }
 
-static enum ax_status workers_by_name(struct ax_tx *tx, const struct ax_names *names, bool for_update,
-	struct ax_workers *ret_workers, struct ax_err *err)
+static enum ax_status workers_by_name(
+	struct ax_tx *tx, const struct ax_names *names, bool hold, struct ax_workers *ret_workers, struct ax_err *err)
 {
 	beside.reads++;
-	beside.locks += for_update;
-	beside.has_worker = beside.has_worker || for_update;
-	return beside.real->workers_by_name(tx, names, for_update, ret_workers, err);
+	beside.locks += hold;
+	beside.has_worker = beside.has_worker || hold;
+	return beside.real->workers_by_name(tx, names, hold, ret_workers, err);
 }
 
 static enum ax_status group_workers_by_name(struct ax_tx *tx, const char *group_key, const struct ax_names *names,
