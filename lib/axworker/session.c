@@ -320,6 +320,13 @@ void axw_session_lost(struct server *server, int status, json_t *answer)
 
 /* ---- polls */
 
+/* Groups ask by themselves: what one is given, and the time that takes, holds up no other. Where there are more groups
+ * than polls, some share one: a connection for each of many would be dear. */
+static int count_polls(const struct axw *w)
+{
+	return AX_MIN(w->n_groups, (int)AXW_POLLS_MAX);
+}
+
 static void take_runs(struct server *server, struct ax_look answer, int64_t sent_ms)
 {
 	struct axw *w = server->w;
@@ -331,11 +338,11 @@ static void take_runs(struct server *server, struct ax_look answer, int64_t sent
 	axw_dispatch(w);
 }
 
+/* `user` is where the call is kept. */
 static void polled(struct axw *w, struct server *server, int status, const struct axw_answer *answer,
 	int64_t retry_after_ms, int64_t sent_ms, void *user)
 {
-	(void)user;
-	server->poll = NULL;
+	*(struct call **)user = NULL;
 	if (status == 200) {
 		server->backoff_ms = 0;
 		forget_refusals(server);
@@ -349,15 +356,16 @@ static void polled(struct axw *w, struct server *server, int status, const struc
 		axw_session_lost(server, status, answer->json);
 	else if (status)
 		log_refusal(server, "poll_refused", status, answer->json);
-	retry_later(server, retry_after_ms);
+	if (!uv_is_active((uv_handle_t *)&server->retry)) /* all its polls fail together */
+		retry_later(server, retry_after_ms);
 }
 
-/* False when there are none. */
-static bool write_free(const struct axw *w, struct ax_json *json)
+/* What the poll with this number asks for. False when there is nothing. */
+static bool write_free(const struct axw *w, int number, struct ax_json *json)
 {
 	bool any = false;
 	ax_json_arr(json, "free");
-	for (int i = 0; i < w->n_groups; i++) {
+	for (int i = number; i < w->n_groups; i += count_polls(w)) {
 		int64_t slots = axw_slots(w, &w->groups[i]);
 		if (slots == 0)
 			continue;
@@ -371,20 +379,21 @@ static bool write_free(const struct axw *w, struct ax_json *json)
 	return any;
 }
 
-static void poll_one(struct server *server)
+static void poll_one(struct server *server, int number)
 {
 	struct axw *w = server->w;
+	struct call **poll = &server->polls[number];
 	struct ax_buf body;
 	struct ax_json json;
 	ax_buf_init(&body, AXW_BODY_MAX);
 	ax_json_init(&json, &body);
 	ax_json_obj(&json, NULL);
 	axw_hello_write(w, &json);
-	bool any = write_free(w, &json);
+	bool any = write_free(w, number, &json);
 	ax_json_int(&json, "wait_ms", w->poll_wait_ms);
 	ax_json_obj_end(&json);
 	if (any)
-		server->poll = axw_call_often(server, "poll", &body, w->poll_wait_ms + 10000, polled, NULL);
+		*poll = axw_call_often(server, "poll", &body, w->poll_wait_ms + 10000, polled, poll);
 	ax_buf_done(&body);
 }
 
@@ -394,8 +403,11 @@ void axw_session_poll(struct axw *w)
 		return;
 	for (int i = 0; i < w->n_servers; i++) {
 		struct server *server = &w->servers[i];
-		if (server->registered && !server->poll && !uv_is_active((uv_handle_t *)&server->retry))
-			poll_one(server);
+		if (!server->registered || uv_is_active((uv_handle_t *)&server->retry))
+			continue;
+		for (int number = 0; number < count_polls(w); number++)
+			if (!server->polls[number])
+				poll_one(server, number);
 	}
 }
 
@@ -411,7 +423,8 @@ static void abort_call(struct call **call)
 void axw_session_stop_polls(struct axw *w)
 {
 	for (int i = 0; i < w->n_servers; i++)
-		abort_call(&w->servers[i].poll);
+		for (int number = 0; number < AXW_POLLS_MAX; number++)
+			abort_call(&w->servers[i].polls[number]);
 }
 
 void axw_session_abort(struct axw *w)

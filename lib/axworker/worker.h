@@ -24,6 +24,7 @@ enum {
 	AXW_NAME_MAX = 64,
 	AXW_GROUPS_MAX = 64,
 	AXW_SERVERS_MAX = 16,
+	AXW_POLLS_MAX = 4, /* at each server */
 	AXW_POOL_MAX = 10000,
 	AXW_POOL_PRESET = 50,
 	AXW_BODY_MAX = 4 << 20,
@@ -68,7 +69,7 @@ struct server {
 	int refusal;       /* HTTP status of a registration that was refused, else 0 */
 	char refused[200]; /* what the log was told of the last call that was refused; "" = none was since */
 	int refusals;      /* since one was taken */
-	struct call *registration, *poll, *report, *leaving; /* in flight */
+	struct call *registration, *polls[AXW_POLLS_MAX], *report, *leaving; /* in flight */
 
 	/* registering and polling: session.c */
 	int64_t backoff_ms;
@@ -349,7 +350,7 @@ void axw_call_abort(struct call *call);
 
 /* session.c: registering and polling every server, leaving */
 void axw_session_start(struct server *server);
-void axw_session_poll(struct axw *w); /* asks every registered server that is not being asked */
+void axw_session_poll(struct axw *w); /* asks every registered server for what it is not being asked for */
 void axw_session_lost(struct server *server, int status, json_t *answer); /* it said that it does not know us */
 void axw_session_leave(struct axw *w, void (*left)(struct axw *w));
 void axw_session_stop_polls(struct axw *w);

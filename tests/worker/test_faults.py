@@ -810,8 +810,20 @@ def test_priority_decides_the_order_in_the_queue(server, start_worker, tmp_path)
 
 def test_slots_are_three_times_the_pool(server, start_worker):
     start_worker(server, "--groups", "default:2,other:5")
-    server.wait(lambda: server.polls)
-    assert server.polls[0]["free"] == [{"group": "default", "slots": 6}, {"group": "other", "slots": 15}]
+    server.wait(lambda: len(server.polls) == 2)
+    asked = sorted((poll["free"] for poll in server.polls), key=str)
+    assert asked == [[{"group": "default", "slots": 6}], [{"group": "other", "slots": 15}]]
+
+
+def test_a_group_that_is_answered_leaves_the_polls_of_others_parked(server, start_worker):
+    start_worker(server, "--groups", ",".join(f"{name}:1" for name in "abcdef"))
+    server.wait(lambda: len(server.polls) == 4)
+    asked = sorted([free["group"] for free in poll["free"]] for poll in server.polls)
+    assert asked == [["a", "e"], ["b", "f"], ["c"], ["d"]]
+    for n, name in enumerate("bcb", 5):
+        server.result(server.give(group=name, param={"script": "true"}))
+        server.wait(lambda: len(server.polls) == n)
+        assert server.polls[-1]["free"][0]["group"] == name
 
 
 # ---- disks
