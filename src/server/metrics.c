@@ -158,7 +158,7 @@ void ax_metrics_print(struct ax_server *server, const struct ax_stored_counts *s
 	counter(out, "ax_dispatched_total", "Runs given to workers.", m->dispatched);
 	counter(out, "ax_quota_differs_total", "Counters of given runs that were wrong and were set right.",
 		m->quota_differs);
-	one(out, "ax_parked_polls", "gauge", "Workers waiting for runs.", server->polls.n);
+	one(out, "ax_parked_polls", "gauge", "Polls of workers that wait for runs.", server->polls.n);
 	one(out, "ax_queue_depth", "gauge", "Errands that wait for a writing thread.",
 		ax_lane_depth(&server->lanes, AX_LANE_WRITE));
 	counter(out, "ax_busy_total", "Calls answered 503 because a queue was full.", m->refused_busy);

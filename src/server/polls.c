@@ -20,6 +20,9 @@ struct dispatch_errand {
 	struct ax_poll *polls;    /* of those that may be served */
 	struct ax_parked **owner; /* of polls[i] */
 	int n_parked, n_polls;
+	const char **groups; /* that it looks at, of parked polls */
+	int n_groups;
+	struct ax_dispatching *place;
 	bool all;
 	bool hurry; /* it looks only where there is something for sure */
 	bool found; /* runs that wait */
@@ -274,7 +277,7 @@ static enum ax_status look_and_give(struct dispatch_errand *d, struct ax_side *s
 	if (status == AX_OK && d->found && any_is(d, true))
 		status = ax_store_run(side->store, &d->arena, admit_again, d, &d->err);
 	if (status == AX_OK && d->found)
-		status = ax_dispatch(side->ctx, d->polls, d->n_polls, &d->server->polls.round, &d->err);
+		status = ax_dispatch(side->ctx, d->polls, d->n_polls, &d->place->round, &d->err);
 	return status;
 }
 
@@ -304,6 +307,11 @@ static void fail_poll(struct ax_parked *p, enum ax_status status, const char *fi
 static void set_bit(uint64_t *bits, int at, bool value)
 {
 	*bits = (*bits & ~(UINT64_C(1) << at)) | (uint64_t)value << at;
+}
+
+static uint64_t all_groups(const struct ax_parked *p)
+{
+	return p->poll.n_free == (int)AX_COUNT(p->poll.free) ? UINT64_MAX : (UINT64_C(1) << p->poll.n_free) - 1;
 }
 
 static void go_on_later(struct ax_polls *polls, struct ax_parked *p, int64_t mono_ms)
@@ -362,7 +370,7 @@ static void bear(struct ax_parked *p, enum ax_status status, const struct ax_err
 		return;
 	}
 	p->wanted = p->said = true;
-	p->ready = UINT64_MAX;
+	p->ready = all_groups(p);
 }
 
 static void dispatch_failed(struct dispatch_errand *d, enum ax_status status, const struct ax_err *err)
@@ -384,7 +392,7 @@ static void dispatch_done(struct ax_errand *errand)
 {
 	struct dispatch_errand *d = (struct dispatch_errand *)errand;
 	struct ax_server *server = d->server;
-	server->polls.running = false;
+	d->place->errand = NULL;
 	if (d->status != AX_OK || errand->commit != AX_OK) {
 		bool own = d->status != AX_OK;
 		dispatch_failed(d, own ? d->status : errand->commit, own ? &d->err : &errand->commit_err);
@@ -405,19 +413,54 @@ static void dispatch_done(struct ax_errand *errand)
 	free(d);
 }
 
-/* With what is to be looked at; in a hurry the rest stays ready for the next time. */
-static void take_along(struct ax_parked *p, bool hurry)
+/* Where several threads write, one for each errand that is under way. */
+static struct ax_dispatching *find_place(struct ax_server *server)
 {
-	uint64_t taken = hurry ? p->fresh : p->ready;
-	for (int g = 0; g < p->poll.n_free; g++)
-		p->poll.free[g].idle = (taken >> g & 1) == 0;
+	struct ax_polls *polls = &server->polls;
+	int n = server->threads.backend->ops->batch_max > 1 ? 1 : AX_DISPATCHING_MAX;
+	for (int i = 0; i < n; i++)
+		if (polls->dispatching[i].errand == NULL)
+			return &polls->dispatching[i];
+	return NULL;
+}
+
+static bool is_being_looked_at(const struct ax_polls *polls, const char *group)
+{
+	for (int i = 0; i < AX_DISPATCHING_MAX; i++) {
+		const struct dispatch_errand *d = polls->dispatching[i].errand;
+		for (int g = 0; d != NULL && g < d->n_groups; g++)
+			if (strcmp(d->groups[g], group) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* What of the poll can be looked at now: two errands for one group would only wait for each other. */
+static uint64_t find_takeable(const struct ax_polls *polls, const struct ax_parked *p, uint64_t wanted)
+{
+	uint64_t found = 0;
+	for (int g = 0; g < p->poll.n_free && wanted >> g != 0; g++)
+		if ((wanted >> g & 1) != 0 && !is_being_looked_at(polls, p->poll.free[g].group_key))
+			set_bit(&found, g, true);
+	return found;
+}
+
+/* With what is to be looked at; the rest stays ready for the next time. */
+static void take_along(struct dispatch_errand *d, struct ax_parked *p, uint64_t groups)
+{
+	for (int g = 0; g < p->poll.n_free; g++) {
+		p->poll.free[g].idle = (groups >> g & 1) == 0;
+		if (!p->poll.free[g].idle)
+			d->groups[d->n_groups++] = p->poll.free[g].group_key;
+	}
 	p->poll.known = !p->said;
-	p->ready &= ~taken;
-	p->fresh = 0;
+	p->ready &= ~groups;
+	p->fresh &= ~groups;
 	p->wanted = p->wanted && p->ready != 0;
 	p->later = p->later && p->ready != 0;
 	p->said = false;
 	p->busy = true;
+	d->parked[d->n_parked++] = p;
 }
 
 /* Much is said where many runs end, and seldom does one wait. A poll that has just come is looked at at once, and so is
@@ -433,6 +476,8 @@ static bool is_too_soon(struct ax_server *server, bool *ret_hurry)
 	struct ax_parked *p;
 	DL_FOREACH(polls->list, p)
 	{
+		if (p->busy)
+			continue;
 		said = said || p->said;
 		any = any || p->wanted;
 		fresh = fresh || p->fresh != 0;
@@ -447,24 +492,40 @@ static bool is_too_soon(struct ax_server *server, bool *ret_hurry)
 	return !*ret_hurry;
 }
 
+static int count_free(const struct ax_polls *polls)
+{
+	int n = 0;
+	struct ax_parked *p;
+	DL_FOREACH(polls->list, p)
+	{
+		n += p->poll.n_free;
+	}
+	return n;
+}
+
 static void serve(struct ax_server *server)
 {
 	struct ax_polls *polls = &server->polls;
+	struct ax_dispatching *place = find_place(server);
 	bool hurry;
-	if (polls->running || polls->n == 0 || is_too_soon(server, &hurry))
+	if (place == NULL || polls->n == 0 || is_too_soon(server, &hurry))
 		return;
 	struct dispatch_errand *d = ax_malloc(sizeof *d);
 	d->errand = (struct ax_errand){ .run = run_dispatch, .done = dispatch_done };
 	d->server = server;
+	d->place = place;
 	d->hurry = hurry;
 	d->parked = ax_alloc_array(&d->arena, (size_t)polls->n, sizeof(struct ax_parked *));
+	d->groups = ax_alloc_array(&d->arena, (size_t)count_free(polls) + 1, sizeof *d->groups);
 	struct ax_parked *p;
 	DL_FOREACH(polls->list, p)
 	{
-		if (!(hurry ? p->fresh != 0 : p->wanted))
+		if (p->busy || !(hurry ? p->fresh != 0 : p->wanted))
 			continue;
-		take_along(p, hurry);
-		d->parked[d->n_parked++] = p;
+		uint64_t wanted = hurry ? p->fresh : p->ready;
+		uint64_t groups = find_takeable(polls, p, wanted);
+		if (groups != 0 || wanted == 0 || p->said)
+			take_along(d, p, groups);
 	}
 	if (d->n_parked == 0) {
 		ax_arena_done(&d->arena);
@@ -474,7 +535,7 @@ static void serve(struct ax_server *server)
 	d->all = !hurry && d->n_parked == polls->n;
 	d->polls = ax_alloc_array(&d->arena, (size_t)d->n_parked, sizeof *d->polls);
 	d->owner = ax_alloc_array(&d->arena, (size_t)d->n_parked, sizeof(struct ax_parked *));
-	polls->running = true;
+	place->errand = d;
 	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &d->errand);
 }
 
@@ -575,7 +636,7 @@ bool ax_polls_park(struct ax_call *c)
 	ax_json_init(&c->json, &c->out);
 	p->call = c;
 	p->wanted = p->said = true;
-	p->ready = UINT64_MAX;
+	p->ready = all_groups(p);
 	p->drained = true; /* a worker that is draining when it asks knows, or hears it at the end of its wait */
 	p->deadline_mono_ms = ax_mono_ms(&server->clock.port) + wait_ms;
 	p->poll.stale_mono = ax_mono_ms(&server->clock.port) + AX_START_WITHIN_MS - WAYS_MS;

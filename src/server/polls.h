@@ -2,8 +2,9 @@
 #define AX_SERVER_POLLS_H
 
 /* Parked polls of workers. They wait in the loop thread; a dispatch errand takes those along for which runs may be
- * there, and brings back what they were given after the commit. One such errand is on its way at a time. While the
- * store is away, or others hold its rows, they stay parked: whoever is sent away comes back late. */
+ * there, and brings back what they were given after the commit. Where several threads write, a second one goes beside
+ * it, for other groups: a group that is flooded must not hold up those that are not. While the store is away, or others
+ * hold its rows, they stay parked: whoever is sent away comes back late. */
 
 #include <uv.h>
 #include "app/dispatch.h"
@@ -23,20 +24,27 @@ struct ax_parked {
 	uint64_t ready;   /* something became ready there since */
 	uint64_t fresh;   /* of these, where runs have begun to wait while none did */
 	uint64_t waiting; /* runs waited there when it was looked at last */
-	bool busy;        /* in the one on its way */
+	bool busy;        /* in one on its way */
 	bool over;        /* client gone, server stopping or credential revoked: to be ended when it comes back */
 	bool drained;     /* told or known to be draining when it came */
 	struct ax_parked *prev, *next;
 };
 
+/* A place for a dispatch errand. */
+struct ax_dispatching {
+	struct dispatch_errand *errand; /* on its way; NULL = none */
+	struct ax_round round;          /* whose turn is next; of the errand on its way */
+};
+
+enum { AX_DISPATCHING_MAX = 2 };
+
 struct ax_polls {
 	struct ax_parked *list;
 	int n;
-	bool running;          /* a dispatch errand is on its way */
+	struct ax_dispatching dispatching[AX_DISPATCHING_MAX];
 	bool failing;          /* the last one failed */
 	int64_t again_mono_ms; /* when to go on with those that are to be taken later; 0 = there are none */
 	int64_t idle_mono_ms;  /* when an errand gave out nothing last */
-	struct ax_round round; /* whose turn is next; of the errand on its way */
 	uv_timer_t timer;
 };
 

@@ -54,8 +54,8 @@ class Servers:
     def first(self):
         return self.all[0]
 
-    def worker(self, name="w1", servers=None):
-        worker = Worker(self.world, self.first, name)
+    def worker(self, name="w1", servers=None, options=()):
+        worker = Worker(self.world, self.first, name, options)
         worker.args[worker.args.index("--server") + 1] = ",".join(s.url for s in servers or self.all)
         self.world.processes.append(worker)
         return worker.start()
@@ -363,6 +363,25 @@ def test_b149_one_row_that_is_held_keeps_no_other_task_back(servers):
     wait_for(lambda: fired(held) >= 1, 15)
     wait_for(lambda: all(metric(server, "ax_oldest_overdue_seconds") < 1 for server in s.all), 15)
     s.settle()
+
+
+def test_a_group_whose_row_is_held_keeps_no_other_group_back(servers):
+    s = servers(1)
+    s.first.api("POST", "/groups", {"group_key": "held"})
+    token = s.first.api("POST", "/tokens", {"name": "both", "worker_groups": ["default", "held"]})["token"]
+    s.first.worker_token_file.write_text(token + "\n")
+    s.worker(options=("--groups", "default:5,held:5"))
+    held, other = s.first.task("held", argv=["/bin/true"], group_key="held"), s.first.task("other", argv=["/bin/true"])
+    with s.mariadb.session(s.database) as session:
+        session.query("START TRANSACTION")
+        session.query("SELECT 1 FROM ax_group WHERE group_key = 'held' FOR UPDATE")
+        waits = s.first.trigger(held)
+        wait_for(lambda: s.rows("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")[0][1] > 0, 10)
+        for _ in range(3):
+            assert s.first.wait_run(s.first.trigger(other), "SUCCESS", 4)
+        assert s.first.run(waits)["status"] == "WAITING"
+        session.query("ROLLBACK")
+    assert s.first.wait_run(waits, "SUCCESS", 10)
 
 
 @contextlib.contextmanager
