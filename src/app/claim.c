@@ -11,19 +11,17 @@ static enum ax_status read_group(
 	struct ax_tx *tx, struct ax_claim_group *g, const char *group_key, int64_t now, struct ax_err *err)
 {
 	struct ax_worker_groups parts;
+	struct ax_workers workers;
 	enum ax_status status = tx->ops->group_get(tx, group_key, false, &g->group, err);
 	if (status == AX_OK)
-		status = tx->ops->group_workers(tx, group_key, &parts, err);
+		status = ax_workers_of_group(tx, group_key, &parts, &workers, err);
 	if (status != AX_OK)
 		return status;
-	g->at = ax_alloc_array(tx->arena, (size_t)parts.n + 1, sizeof(*g->at));
-	for (int i = 0; i < parts.n; i++) {
-		struct ax_claim_worker *w = &g->at[g->n];
-		w->part = parts.at[i];
-		status = tx->ops->worker_get(tx, w->part.worker, false, &w->worker, err);
-		if (status != AX_OK)
-			return status;
-		g->n += ax_worker_is_online(&w->worker, now);
+	g->at = ax_alloc_array(tx->arena, (size_t)workers.n + 1, sizeof(*g->at));
+	for (int i = 0; i < workers.n; i++) {
+		const struct ax_worker *worker = &workers.at[i];
+		if (ax_worker_is_online(worker, now))
+			g->at[g->n++] = (struct ax_claim_worker){ *worker, *ax_worker_part(&parts, worker->name) };
 	}
 	return AX_OK;
 }

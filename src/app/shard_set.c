@@ -24,20 +24,20 @@ static enum ax_status plan_broadcast(struct ax_ctx *ctx, struct ax_tx *tx, const
 	struct ax_shard_plan *plan, struct ax_err *err)
 {
 	struct ax_worker_groups parts;
-	struct ax_worker worker;
+	struct ax_workers workers;
 	bool unheard = false;
-	enum ax_status status = tx->ops->group_workers(tx, parent->group_key, &parts, err);
+	enum ax_status status = ax_workers_of_group(tx, parent->group_key, &parts, &workers, err);
 	if (status != AX_OK)
 		return status;
-	make_room(ctx, plan, parts.n);
-	for (int i = 0; status == AX_OK && i < parts.n; i++) {
-		status = tx->ops->worker_get(tx, parts.at[i].worker, false, &worker, err);
-		if (status != AX_OK || !ax_worker_suits(&worker, parent->executor_key, parent->demand))
+	make_room(ctx, plan, workers.n);
+	for (int i = 0; i < workers.n; i++) {
+		const struct ax_worker *worker = &workers.at[i];
+		if (!ax_worker_suits(worker, parent->executor_key, parent->demand))
 			continue;
-		if (ax_worker_is_online(&worker, now))
-			add(plan, plan->n + 1, worker.name);
+		if (ax_worker_is_online(worker, now))
+			add(plan, plan->n + 1, worker->name);
 		else
-			unheard = unheard || (worker.status == AX_WORKER_ONLINE && !worker.disabled);
+			unheard = unheard || (worker->status == AX_WORKER_ONLINE && !worker->disabled);
 	}
 	plan->total = plan->n;
 	if (plan->n == 0 || (unheard && now < ctx->hold_leases_until))

@@ -1,6 +1,5 @@
 #include "app/takers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/room.h"
@@ -39,17 +38,6 @@ static int64_t slots_of(const struct ax_takers *takers, const struct ax_poll *po
 	return 0;
 }
 
-static int compare_part(const void *worker, const void *part)
-{
-	return strcmp(worker, ((const struct ax_worker_group *)part)->worker);
-}
-
-/* Of a group's parts, which are by worker. */
-static const struct ax_worker_group *find_part(const struct ax_worker_groups *parts, const char *worker)
-{
-	return parts->n == 0 ? NULL : bsearch(worker, parts->at, (size_t)parts->n, sizeof(*parts->at), compare_part);
-}
-
 /* A worker that is not what it was when it asked, or has not registered for this group, takes nothing. */
 static void add_poll(struct ax_takers *takers, struct ax_poll *poll, const struct ax_workers *workers,
 	const struct ax_worker_groups *parts)
@@ -69,7 +57,7 @@ static void add_poll(struct ax_takers *takers, struct ax_poll *poll, const struc
 		poll->status = status;
 		return;
 	}
-	const struct ax_worker_group *part = find_part(parts, poll->worker);
+	const struct ax_worker_group *part = ax_worker_part(parts, poll->worker);
 	if (part == NULL || ax_worker_is_stopped(taker.worker))
 		return;
 	taker.part = *part;
@@ -106,22 +94,16 @@ enum ax_status ax_takers_find_others(struct ax_takers *takers, struct ax_tx *tx,
 	if (takers->others_known)
 		return AX_OK;
 	takers->others_known = true;
-	enum ax_status status = tx->ops->group_workers(tx, takers->group->group_key, &parts, err);
+	enum ax_status status = ax_workers_of_group(tx, takers->group->group_key, &parts, &workers, err);
 	if (status != AX_OK)
 		return status;
-	make_room(takers, tx->arena, parts.n);
-	const char **others = ax_alloc_array(tx->arena, (size_t)parts.n + 1, sizeof(*others));
-	int n = 0;
-	for (int i = 0; i < parts.n; i++)
-		if (find_known(takers, parts.at[i].worker) == NULL)
-			others[n++] = parts.at[i].worker;
-	const struct ax_names names = ax_names_sort(others, n);
-	status = tx->ops->workers_by_name(tx, &names, false, &workers, err);
-	for (int i = 0; status == AX_OK && i < workers.n; i++)
-		if (ax_worker_is_online(&workers.at[i], takers->now))
+	make_room(takers, tx->arena, workers.n);
+	for (int i = 0; i < workers.n; i++) {
+		const struct ax_worker *worker = &workers.at[i];
+		if (find_known(takers, worker->name) == NULL && ax_worker_is_online(worker, takers->now))
 			add(takers,
-				&(struct ax_taker){
-					.worker = &workers.at[i], .part = *find_part(&parts, workers.at[i].name) });
+				&(struct ax_taker){ .worker = worker, .part = *ax_worker_part(&parts, worker->name) });
+	}
 	return status;
 }
 
@@ -228,7 +210,7 @@ static void judge(struct ax_takers *takers, struct ax_taker *taker, const struct
 {
 	struct ax_err why;
 	const struct ax_worker *worker;
-	const struct ax_worker_group *part = find_part(parts, taker->worker->name);
+	const struct ax_worker_group *part = ax_worker_part(parts, taker->worker->name);
 	enum ax_status status = ax_worker_find(workers, taker->worker->name, taker->worker->incarnation, &worker, &why);
 	taker->lost = status != AX_OK || part == NULL || ax_worker_is_stopped(worker);
 	if (status == AX_OK)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/limits.h"
+#include "port/ids.h"
 
 enum { SEEN_EVERY_MS = 5000 };
 
@@ -36,6 +37,29 @@ enum ax_status ax_worker_find(const struct ax_workers *workers, const char *name
 	*ret = workers->n == 0 ? NULL
 			       : bsearch(name, workers->at, (size_t)workers->n, sizeof(*workers->at), compare_name);
 	return judge(*ret, incarnation, err);
+}
+
+enum ax_status ax_workers_of_group(struct ax_tx *tx, const char *group_key, struct ax_worker_groups *ret_parts,
+	struct ax_workers *ret_workers, struct ax_err *err)
+{
+	enum ax_status status = tx->ops->group_workers(tx, group_key, ret_parts, err);
+	if (status != AX_OK)
+		return status;
+	const char **names = ax_alloc_array(tx->arena, (size_t)ret_parts->n + 1, sizeof(*names));
+	for (int i = 0; i < ret_parts->n; i++)
+		names[i] = ret_parts->at[i].worker;
+	const struct ax_names sorted = ax_names_sort(names, ret_parts->n);
+	return tx->ops->workers_by_name(tx, &sorted, false, ret_workers, err);
+}
+
+static int compare_part(const void *worker, const void *part)
+{
+	return strcmp(worker, ((const struct ax_worker_group *)part)->worker);
+}
+
+const struct ax_worker_group *ax_worker_part(const struct ax_worker_groups *parts, const char *worker)
+{
+	return parts->n == 0 ? NULL : bsearch(worker, parts->at, (size_t)parts->n, sizeof(*parts->at), compare_part);
 }
 
 /* Another server may have noted it just after this one looked at its clock. */

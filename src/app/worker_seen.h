@@ -19,6 +19,13 @@ enum ax_status ax_worker_read(struct ax_tx *tx, const char *name, const char *in
 enum ax_status ax_worker_find(const struct ax_workers *workers, const char *name, const char *incarnation,
 	const struct ax_worker **ret, struct ax_err *err) AX_MUST_USE;
 
+/* A group's parts of workers and these workers' rows, both by name. */
+enum ax_status ax_workers_of_group(struct ax_tx *tx, const char *group_key, struct ax_worker_groups *ret_parts,
+	struct ax_workers *ret_workers, struct ax_err *err) AX_MUST_USE;
+
+/* The worker's among parts that are by name; NULL: it has none. */
+const struct ax_worker_group *ax_worker_part(const struct ax_worker_groups *parts, const char *worker);
+
 /* Notes that a worker whose row was read has just been seen, at most every few seconds. In a transaction of its own:
  * who holds the row for longer holds everybody up who hears of the worker. Where it fails, the next message notes it.
  */
