@@ -204,6 +204,7 @@ CREATE TABLE IF NOT EXISTS ax_task_log (
   accepted BOOLEAN NOT NULL,
   worker VARCHAR(255) NOT NULL,
   incarnation VARCHAR(255) NOT NULL,
+  poll BIGINT NOT NULL,
   cancel TINYINT NOT NULL,
   ended_by_worker BOOLEAN NOT NULL,
   result_code BIGINT NOT NULL,

@@ -119,6 +119,7 @@ CREATE TABLE ax_task_log (
   accepted INTEGER NOT NULL,
   worker TEXT NOT NULL,
   incarnation TEXT NOT NULL,
+  poll INTEGER NOT NULL,
   cancel INTEGER NOT NULL,
   ended_by_worker INTEGER NOT NULL,
   result_code INTEGER NOT NULL,

@@ -51,6 +51,7 @@ static enum ax_status give(struct ax_turn *t, struct ax_choice *c, struct ax_err
 	}
 	run->worker = taker->worker->name;
 	run->incarnation = taker->worker->incarnation;
+	run->poll = c->poll->number;
 	/* read anew: what waits here may have come due at another server while this one waited for the group */
 	enum ax_status status = ax_change_run(t->ctx, t->tx, run, &claim, ax_now_ms(t->ctx->clock), err);
 	run->params = c->params;

@@ -182,8 +182,7 @@ static enum ax_status take_current(
 	return status;
 }
 
-/* An item of an attempt that is over. Only a success may still count: with the current fence, while the run was not
- * claimed again. */
+/* An item of an attempt that is over. Only a success may still count: while the run was not claimed again. */
 static enum ax_status take_past(
 	struct pass *pass, struct ax_tx *tx, struct ax_run *run, struct ax_item *item, struct ax_err *err)
 {
@@ -252,7 +251,7 @@ static enum ax_status take_report(struct ax_tx *tx, void *arg, struct ax_err *er
 		status = expect(report, tx, err);
 	for (int i = 0; status == AX_OK && i < report->n; i++)
 		status = take_item(pass, tx, &report->items[i], err);
-	if (status == AX_OK)
+	if (status == AX_OK && !report->unheard)
 		status = ax_worker_stops(
 			pass->ctx, tx, &(struct ax_names){ &report->worker, 1 }, &report->stops, &report->n_stops, err);
 	report->drain = status == AX_OK && ax_worker_is_stopped(&pass->worker);

@@ -39,6 +39,7 @@ struct ax_report {
 	const char *const *groups; /* the credential's; runs of others are not touched. NULL-terminated; NULL = all */
 	struct ax_item *items;
 	int n;
+	bool unheard; /* its worker does not get the answer: no stops are told */
 	/* filled by ax_ingest */
 	struct ax_stop *stops;
 	int n_stops;

@@ -121,8 +121,7 @@ struct ax_run {
 	int64_t rev;        /* grows with every change of the row: compare-and-swap */
 	int64_t version;    /* of the task's definition; the run executes that snapshot */
 	int64_t batch;      /* whatever began it all: due ms of a fire, id of an event, else gid of the first run */
-	int64_t blocked_by; /* BLOCKED: gid of the upstream's run that did not succeed; 0 = the join's deadline passed
-			     */
+	int64_t blocked_by; /* BLOCKED: gid of the upstream's run that did not succeed; 0 = its join was too late */
 
 	int64_t trigger_time; /* due */
 	int64_t create_time, dispatch_time, start_time, heartbeat_time, end_time;
@@ -141,6 +140,7 @@ struct ax_run {
 	bool accepted;        /* the worker has it in its queue */
 	const char *worker;   /* of the newest claim; of a broadcast's shard the one that may have it */
 	const char *incarnation;
+	int64_t poll; /* the worker's number of the poll that brought it; 0 = not told */
 	enum ax_cancel cancel;
 	bool ended_by_worker; /* the end came as a report, not from a sweeper or a person */
 

@@ -35,11 +35,16 @@ enum ax_status ax_post_poll(struct ax_call *c, struct ax_err *err)
 enum ax_status ax_post_report(struct ax_call *c, struct ax_err *err)
 {
 	struct ax_report report;
-	enum ax_status status = ax_worker_read_report(c, &report, err);
+	struct ax_unanswered polls;
+	enum ax_status status = ax_worker_read_report(c, &report, &polls, err);
+	int said = report.n;
 	if (status == AX_OK)
 		status = ax_worker_token_groups(c, &report.groups, err);
 	if (status == AX_OK)
+		status = ax_give_back_unanswered(c->ctx, &polls, &report, err);
+	if (status == AX_OK)
 		status = ax_ingest(c->ctx, &report, err);
+	report.n = said; /* the verdicts are about these */
 	if (status == AX_OK)
 		ax_worker_write_report(&c->json, &report);
 	return status;

@@ -147,6 +147,7 @@ static void return_orders(struct ax_parked *p)
 		.groups = groups,
 		.items = items,
 		.n = poll->n_orders,
+		.unheard = true,
 	};
 	poll->n_orders = 0;
 	ax_lane_post_own(&r->server->lanes, AX_LANE_WRITE, &r->errand);

@@ -4,7 +4,7 @@
 /* The messages of docs/protocol.md: bodies to structs, structs to answers, and which groups a worker token covers. */
 
 #include "app/dispatch.h"
-#include "app/ingest.h"
+#include "app/unanswered.h"
 #include "app/workers.h"
 #include "server/call.h"
 
@@ -12,7 +12,8 @@ AX_MUST_USE enum ax_status ax_worker_read_poll(
 	struct ax_call *c, struct ax_poll *ret, int64_t *ret_wait_ms, struct ax_err *err);
 AX_MUST_USE enum ax_status ax_worker_read_registration(
 	struct ax_call *c, struct ax_registration *ret, struct ax_err *err);
-AX_MUST_USE enum ax_status ax_worker_read_report(struct ax_call *c, struct ax_report *ret, struct ax_err *err);
+AX_MUST_USE enum ax_status ax_worker_read_report(
+	struct ax_call *c, struct ax_report *ret, struct ax_unanswered *ret_polls, struct ax_err *err);
 AX_MUST_USE enum ax_status ax_worker_read_leave(
 	struct ax_call *c, const char **ret_worker, const char **ret_incarnation, struct ax_err *err);
 

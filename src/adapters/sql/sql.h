@@ -83,6 +83,7 @@ int ax_sql_names_args(struct ax_tx *tx, const char *const *names, int n, struct 
 	F(accepted)                                                                                                    \
 	F(worker)                                                                                                      \
 	F(incarnation)                                                                                                 \
+	F(poll)                                                                                                        \
 	F(dispatch_time)                                                                                               \
 	F(start_time)                                                                                                  \
 	F(heartbeat_time)                                                                                              \
