@@ -29,6 +29,8 @@ void axw_hello_write(const struct axw *w, struct ax_json *json)
 static void retry_now(uv_timer_t *timer)
 {
 	struct server *server = timer->data;
+	for (int i = 0; i < AXW_POLLS_MAX; i++)
+		server->polls[i].rests = false;
 	if (server->registered)
 		axw_session_poll(server->w);
 	else
@@ -338,34 +340,59 @@ static void take_runs(struct server *server, struct ax_look answer, int64_t sent
 	axw_dispatch(w);
 }
 
-/* `user` is where the call is kept. */
-static void polled(struct axw *w, struct server *server, int status, const struct axw_answer *answer,
-	int64_t retry_after_ms, int64_t sent_ms, void *user)
+/* As long as one of a server's polls fails, the pauses grow, and nothing is said twice. */
+static void poll_succeeded(struct poll *poll)
 {
-	*(struct call **)user = NULL;
-	if (status == 200) {
-		server->backoff_ms = 0;
-		forget_refusals(server);
-		take_runs(server, answer->look, sent_ms);
-		axw_session_poll(w);
+	struct server *server = poll->server;
+	bool any = false;
+	poll->failed = false;
+	for (int i = 0; i < AXW_POLLS_MAX; i++)
+		any = any || server->polls[i].failed;
+	if (any)
 		return;
-	}
+	server->backoff_ms = 0;
+	forget_refusals(server);
+}
+
+/* The others go on: it may be its group's trouble alone. */
+static void poll_failed(struct poll *poll, int status, const struct axw_answer *answer, int64_t retry_after_ms)
+{
+	struct server *server = poll->server;
+	poll->failed = poll->rests = true;
 	if (status == 0)
 		axw_tell_doubt(server);
+	if (status == 0 && answer->sent) {
+		axw_unanswered_add(server->w, poll->number);
+		axw_tell_soon(server->w);
+	}
 	if (status == 404 || status == 401 || status == 403 || status == 409)
 		axw_session_lost(server, status, answer->json);
 	else if (status)
 		log_refusal(server, "poll_refused", status, answer->json);
-	if (!uv_is_active((uv_handle_t *)&server->retry)) /* all its polls fail together */
+	if (!uv_is_active((uv_handle_t *)&server->retry)) /* all its polls may fail together */
 		retry_later(server, retry_after_ms);
 }
 
-/* What the poll with this number asks for. False when there is nothing. */
-static bool write_free(const struct axw *w, int number, struct ax_json *json)
+static void polled(struct axw *w, struct server *server, int status, const struct axw_answer *answer,
+	int64_t retry_after_ms, int64_t sent_ms, void *user)
+{
+	struct poll *poll = user;
+	poll->call = NULL;
+	if (status != 200) {
+		poll_failed(poll, status, answer, retry_after_ms);
+		return;
+	}
+	poll_succeeded(poll);
+	take_runs(server, answer->look, sent_ms);
+	axw_session_poll(w);
+}
+
+/* What the one of the polls that is `at` there asks for. False when there is nothing. */
+static bool write_free(const struct axw *w, int at, struct ax_json *json)
 {
 	bool any = false;
 	ax_json_arr(json, "free");
-	for (int i = number; i < w->n_groups; i += count_polls(w)) {
+	for (int i = at; i < w->n_groups; i += count_polls(w)) {
 		int64_t slots = axw_slots(w, &w->groups[i]);
 		if (slots == 0)
 			continue;
@@ -379,21 +406,24 @@ static bool write_free(const struct axw *w, int number, struct ax_json *json)
 	return any;
 }
 
-static void poll_one(struct server *server, int number)
+static void poll_one(struct server *server, int at)
 {
 	struct axw *w = server->w;
-	struct call **poll = &server->polls[number];
+	struct poll *poll = &server->polls[at];
 	struct ax_buf body;
 	struct ax_json json;
 	ax_buf_init(&body, AXW_BODY_MAX);
 	ax_json_init(&json, &body);
 	ax_json_obj(&json, NULL);
 	axw_hello_write(w, &json);
-	bool any = write_free(w, number, &json);
+	ax_json_int(&json, "number", w->polls_sent + 1);
+	bool any = write_free(w, at, &json);
 	ax_json_int(&json, "wait_ms", w->poll_wait_ms);
 	ax_json_obj_end(&json);
-	if (any)
-		*poll = axw_call_often(server, "poll", &body, w->poll_wait_ms + 10000, polled, poll);
+	if (any) {
+		poll->number = ++w->polls_sent;
+		poll->call = axw_call_often(server, "poll", &body, w->poll_wait_ms + 10000, polled, poll);
+	}
 	ax_buf_done(&body);
 }
 
@@ -401,14 +431,10 @@ void axw_session_poll(struct axw *w)
 {
 	if (w->draining || w->closing)
 		return;
-	for (int i = 0; i < w->n_servers; i++) {
-		struct server *server = &w->servers[i];
-		if (!server->registered || uv_is_active((uv_handle_t *)&server->retry))
-			continue;
-		for (int number = 0; number < count_polls(w); number++)
-			if (!server->polls[number])
-				poll_one(server, number);
-	}
+	for (int i = 0; i < w->n_servers; i++)
+		for (int at = 0; w->servers[i].registered && at < count_polls(w); at++)
+			if (!w->servers[i].polls[at].call && !w->servers[i].polls[at].rests)
+				poll_one(&w->servers[i], at);
 }
 
 /* ---- the end */
@@ -422,9 +448,14 @@ static void abort_call(struct call **call)
 
 void axw_session_stop_polls(struct axw *w)
 {
-	for (int i = 0; i < w->n_servers; i++)
-		for (int number = 0; number < AXW_POLLS_MAX; number++)
-			abort_call(&w->servers[i].polls[number]);
+	for (int i = 0; i < w->n_servers; i++) {
+		for (int at = 0; at < AXW_POLLS_MAX; at++) {
+			struct poll *poll = &w->servers[i].polls[at];
+			if (poll->call)
+				axw_unanswered_add(w, poll->number);
+			abort_call(&poll->call);
+		}
+	}
 }
 
 void axw_session_abort(struct axw *w)

@@ -95,6 +95,7 @@ static bool heard(struct server *server, struct batch *b, struct ax_look answer,
 	int64_t took_ms = ax_boottime_ms() - sent_ms;
 	server->answer_ms = server->answer_ms ? (7 * server->answer_ms + took_ms) / 8 : took_ms;
 	server->items_max = AXW_ITEMS_MAX;
+	axw_unanswered_told(server);
 	axw_tell_trust(server, took_ms);
 	if (!server->trusted && others_are_trusted(server))
 		rest(server, 0);
@@ -138,6 +139,7 @@ static void send_batch(struct server *server, struct batch *b)
 	ax_json_init(&json, &body);
 	ax_json_obj(&json, NULL);
 	axw_hello_write(w, &json);
+	axw_unanswered_write(server, &json);
 	ax_json_arr(&json, "items");
 	ax_buf_adds(&body, axw_batch_items(b));
 	ax_json_arr_end(&json);
@@ -206,6 +208,21 @@ static void tell_in(struct axw *w, int64_t ms)
 		uv_timer_start(&w->report_timer, tell_due, (uint64_t)ms, 0);
 }
 
+/* Where no report on its way says it. */
+static void tell_unanswered(struct axw *w)
+{
+	struct axw_standing standings[AXW_SERVERS_MAX];
+	if (w->unanswered.n == 0)
+		return;
+	for (int i = 0; i < w->n_servers; i++)
+		if (w->servers[i].report && w->servers[i].trusted && w->servers[i].naming.n > 0)
+			return;
+	note_standings(w, standings);
+	int to = axw_choose(standings, w->n_servers, AXW_NOBODY);
+	if (to != AXW_NOBODY)
+		send_batch(&w->servers[to], axw_batch_new(0));
+}
+
 void axw_tell_now(struct axw *w)
 {
 	struct batch *batches[AXW_SERVERS_MAX] = { 0 };
@@ -224,13 +241,14 @@ void axw_tell_now(struct axw *w)
 		else if (batches[i])
 			axw_batch_free(batches[i]);
 	}
+	tell_unanswered(w);
 	if (progress_ms > 0)
 		tell_in(w, progress_ms);
 }
 
 static int64_t gather_ms(const struct axw *w)
 {
-	bool alone = w->dirty->dirty_next == NULL;
+	bool alone = !w->dirty || !w->dirty->dirty_next;
 	int64_t quickest_ms = INT64_MAX;
 	for (int i = 0; i < w->n_servers; i++)
 		if (w->servers[i].registered && w->servers[i].trusted)
@@ -240,7 +258,7 @@ static int64_t gather_ms(const struct axw *w)
 
 void axw_tell_soon(struct axw *w)
 {
-	if (!w->dirty || w->closing)
+	if ((!w->dirty && w->unanswered.n == 0) || w->closing)
 		return;
 	int64_t wait_ms = gather_ms(w);
 	if (w->gather_end_ms == 0)

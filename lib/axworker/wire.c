@@ -57,7 +57,10 @@ static void call_ended(CURL *easy, CURLcode result, void *user)
 	struct call *call = user;
 	long status = 0;
 	struct axw_answer answer = { 0 };
+	long sent_bytes = 0;
 	curl_off_t retry_after_s = 0;
+	curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &sent_bytes);
+	answer.sent = sent_bytes > 0;
 	if (result == CURLE_OK) {
 		curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
 		curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry_after_s);

@@ -117,8 +117,10 @@ static void init_loop(struct axw *w)
 		struct server *server = &w->servers[i];
 		AX_ASSERT(uv_timer_init(&w->loop, &server->retry) == 0 && uv_timer_init(&w->loop, &server->look) == 0);
 		server->retry.data = server->look.data = server;
+		for (int k = 0; k < AXW_POLLS_MAX; k++)
+			server->polls[k].server = server;
 	}
-	w->curl = ax_curl_loop_new(&w->loop, 2L * w->n_servers + 2, 0);
+	w->curl = ax_curl_loop_new(&w->loop, (AXW_POLLS_MAX + 2L) * w->n_servers + 2, 0);
 	w->pool = ax_pool_new(0);
 }
 

@@ -24,7 +24,8 @@ enum {
 	AXW_NAME_MAX = 64,
 	AXW_GROUPS_MAX = 64,
 	AXW_SERVERS_MAX = 16,
-	AXW_POLLS_MAX = 4, /* at each server */
+	AXW_POLLS_MAX = 4,       /* at each server */
+	AXW_UNANSWERED_MAX = 64, /* as many as a report may name */
 	AXW_POOL_MAX = 10000,
 	AXW_POOL_PRESET = 50,
 	AXW_BODY_MAX = 4 << 20,
@@ -60,6 +61,20 @@ struct call;
 struct batch;
 
 /* Each server has a standing of its own; what one of them does or leaves undone says nothing of the others. */
+/* Numbers of polls. */
+struct unanswered {
+	int64_t at[AXW_UNANSWERED_MAX];
+	int n;
+};
+
+struct poll {
+	struct server *server;
+	struct call *call; /* in flight */
+	int64_t number;    /* of the one in flight */
+	bool failed;       /* the last one was not answered, or refused */
+	bool rests;        /* until the server's pause is over */
+};
+
 struct server {
 	struct axw *w;
 	char *url;
@@ -69,7 +84,8 @@ struct server {
 	int refusal;       /* HTTP status of a registration that was refused, else 0 */
 	char refused[200]; /* what the log was told of the last call that was refused; "" = none was since */
 	int refusals;      /* since one was taken */
-	struct call *registration, *polls[AXW_POLLS_MAX], *report, *leaving; /* in flight */
+	struct call *registration, *report, *leaving; /* in flight */
+	struct poll polls[AXW_POLLS_MAX];
 
 	/* registering and polling: session.c */
 	int64_t backoff_ms;
@@ -81,8 +97,9 @@ struct server {
 	int64_t answer_ms; /* how long a report takes, smoothed */
 	int64_t rest_ms;   /* the last pause after a failure */
 	size_t items_max;
-	struct batch *batch; /* in flight */
-	uv_timer_t look;     /* a report in flight takes long; or the pause after a failure is over */
+	struct batch *batch;      /* in flight */
+	struct unanswered naming; /* by the report in flight */
+	uv_timer_t look;          /* a report in flight takes long; or the pause after a failure is over */
 };
 
 enum attempt_state {
@@ -232,6 +249,8 @@ struct axw {
 	char store_id[AXW_NAME_MAX + 1];
 	struct server *store_teller; /* NULL: the spool */
 
+	int64_t polls_sent; /* the newest one's number */
+	struct unanswered unanswered;
 	int64_t beat_ms; /* boottime: the last heartbeat became due */
 	uint64_t random;
 
@@ -333,9 +352,15 @@ void axw_tell_doubt(struct server *server);                  /* it did not */
 bool axw_tell_is_over(const struct axw *w);                  /* there is nothing to say, and nothing unanswered */
 void axw_tell_abort(struct axw *w);
 
+/* unanswered.c */
+void axw_unanswered_add(struct axw *w, int64_t number);
+void axw_unanswered_write(struct server *to, struct ax_json *json); /* into a report */
+void axw_unanswered_told(struct server *by);                        /* that report was taken */
+
 /* wire.c: a POST to a server. `done` gets the HTTP status (0 = no answer) and the answer when it is JSON: as a tree,
  * or, when it is the 200 of a call that is made often, to be looked into. */
 struct axw_answer {
+	bool sent; /* the server may have read it, answered or not */
 	json_t *json;
 	struct ax_look look;
 };

@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 FIELDS = {
     "register": {"worker", "incarnation", "groups", "executors", "tags", "version", "running"},
-    "poll": {"worker", "incarnation", "free", "wait_ms"},
-    "report": {"worker", "incarnation", "items"},
+    "poll": {"worker", "incarnation", "number", "free", "wait_ms"},
+    "report": {"worker", "incarnation", "unanswered", "items"},
     "leave": {"worker", "incarnation"},
 }
 ITEM_FIELDS = {
@@ -46,6 +46,10 @@ class FakeServer:
         self.register_stops = []
         self.duplicate_polls = False
         self.delay_poll_answer = 0.0
+        self.unanswered = set()  # numbers of polls, as workers named them
+        self.brought = {}        # gid: the number of the poll that was answered with it last
+        self.connected = 0       # so often
+        self.busy_group = None   # polls for it are answered 503
         self.drain = False
         self.status = None       # answer everything with this status
         self.refused = 0         # times
@@ -90,6 +94,7 @@ class FakeServer:
 
             def process_request(self, request, address):
                 self.connections.add(request)
+                fake.connected += 1
                 super().process_request(request, address)
 
             def handle_error(self, request, address):
@@ -156,13 +161,18 @@ class FakeServer:
     def poll(self, request):
         end = time.monotonic() + request["wait_ms"] / 1000
         with self.lock:
+            if request["number"] in {poll["number"] for poll in self.polls if poll["incarnation"] == request["incarnation"]}:
+                return self.fault("a poll has the number of another")
             self.polls.append(request)
+            if any(f["group"] == self.busy_group for f in request["free"]):
+                return 503, {"code": "busy", "detail": "not now"}
             slots = {f["group"]: f["slots"] for f in request["free"]}
             out = []
             while self.is_up:
                 for run in list(self.runs):
                     if slots.get(run["group"], 0) > 0:
                         slots[run["group"]] -= 1
+                        self.brought[run["gid"]] = request["number"]
                         self.runs.remove(run)
                         out.append(run)
                 left = end - time.monotonic()
@@ -178,6 +188,7 @@ class FakeServer:
 
     def report(self, request):
         items = request["items"]
+        self.unanswered.update(request.get("unanswered", []))
         if len(items) > 1000:
             return self.fault("more than 1000 items")
         for item in items:

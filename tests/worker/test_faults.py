@@ -826,6 +826,29 @@ def test_a_group_that_is_answered_leaves_the_polls_of_others_parked(server, star
         assert server.polls[-1]["free"][0]["group"] == name
 
 
+def test_a_group_that_is_refused_leaves_the_polls_of_others_parked(server, start_worker):
+    worker = start_worker(server, "--groups", "a:1,b:1")
+    server.busy_group = "b"
+
+    def asked(group):
+        return sum(poll["free"][0]["group"] == group for poll in server.polls)
+    server.wait(lambda: asked("b") >= 2, 15)
+    for _ in range(5):  # each at once, though the pause for the other one grows
+        server.result(server.give(group="a", param={"script": "true"}), 2)
+    server.wait(lambda: asked("b") >= 5, 20)
+    assert len(worker.log("poll_refused")) == 1
+    server.busy_group = None
+    server.result(server.give(group="b", param={"script": "true"}), 10)
+
+
+def test_connections_are_kept(server, start_worker):
+    start_worker(server, "--groups", "a:1,b:1,c:1,d:1")
+    server.wait(lambda: len(server.polls) == 4)
+    for n in range(12):
+        server.result(server.give(group="abcd"[n % 4], param={"script": "true"}))
+    assert server.connected <= 6  # four polls, a report, a registration
+
+
 # ---- disks
 
 @pytest.fixture

@@ -436,3 +436,16 @@ def test_the_log_tells_each_servers_state(pair, start_worker):
     pair.pa.heal()
     wait_told("server_back")
     wait_told("server_quick")
+
+
+def test_a_poll_whose_answer_is_lost_is_named_to_another_server(pair, start_worker):
+    start_worker(pair.urls, "--groups", "default:2,other:2")
+    pair.wait_polled()
+    done = pair.a.give(param={"script": "true"})
+    pair.b.wait(lambda: pair.b.said(done, "result"))
+    pair.pa.hang("down")
+    lost = pair.a.give(param={"script": "true"})
+    pair.a.wait(lambda: lost in pair.a.brought)
+    pair.pa.cut()
+    pair.b.wait(lambda: pair.a.brought[lost] in pair.b.unanswered, 2)
+    assert pair.a.brought[done] not in pair.a.unanswered | pair.b.unanswered
