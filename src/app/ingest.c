@@ -246,7 +246,7 @@ static enum ax_status take_report(struct ax_tx *tx, void *arg, struct ax_err *er
 	struct pass *pass = arg;
 	struct ax_report *report = pass->report;
 	pass->unwritten = false;
-	enum ax_status status = ax_worker_read(tx, report->worker, report->incarnation, false, &pass->worker, err);
+	enum ax_status status = ax_worker_read(tx, report->worker, report->incarnation, &pass->worker, err);
 	if (status == AX_OK)
 		status = expect(report, tx, err);
 	for (int i = 0; status == AX_OK && i < report->n; i++)

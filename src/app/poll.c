@@ -179,6 +179,15 @@ static enum ax_status look_at_all(struct ax_tx *tx, void *arg, struct ax_err *er
 	return status;
 }
 
+/* Its worker has several polls here. */
+static bool is_seen_before(const struct look *look, int at)
+{
+	for (int i = 0; i < at; i++)
+		if (!look->polls[i].known && look->workers[i] == look->workers[at])
+			return true;
+	return false;
+}
+
 enum ax_status ax_polls_look(struct ax_ctx *ctx, struct ax_poll *polls, int n, bool *ret_any, struct ax_err *err)
 {
 	struct look look = { .ctx = ctx, .polls = polls, .n = n };
@@ -192,7 +201,7 @@ enum ax_status ax_polls_look(struct ax_ctx *ctx, struct ax_poll *polls, int n, b
 	}
 	enum ax_status status = anything ? ax_store_run(ctx->store, ctx->arena, look_at_all, &look, err) : AX_OK;
 	for (int i = 0; status == AX_OK && i < n; i++)
-		if (!polls[i].known && polls[i].status == AX_OK)
+		if (!polls[i].known && polls[i].status == AX_OK && !is_seen_before(&look, i))
 			ax_worker_seen(ctx, look.workers[i]);
 	*ret_any = status == AX_OK && look.any;
 	return status;

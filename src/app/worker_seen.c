@@ -6,7 +6,10 @@
 #include "core/limits.h"
 #include "port/ids.h"
 
-enum { SEEN_EVERY_MS = 5000 };
+enum {
+	SEEN_EVERY_MS = 5000,
+	SEEN_AT_LAST_MS = AX_LEASE_MS / 2, /* then it is worth waiting for who has the row: it counts as away soon */
+};
 
 /* `worker` NULL: there is none. */
 static enum ax_status judge(const struct ax_worker *worker, const char *incarnation, struct ax_err *err)
@@ -18,10 +21,10 @@ static enum ax_status judge(const struct ax_worker *worker, const char *incarnat
 	return AX_OK;
 }
 
-enum ax_status ax_worker_read(struct ax_tx *tx, const char *name, const char *incarnation, bool lock,
-	struct ax_worker *ret, struct ax_err *err)
+enum ax_status ax_worker_read(
+	struct ax_tx *tx, const char *name, const char *incarnation, struct ax_worker *ret, struct ax_err *err)
 {
-	enum ax_status status = tx->ops->worker_get(tx, name, lock, ret, err);
+	enum ax_status status = tx->ops->worker_get(tx, name, false, ret, err);
 	return status == AX_OK || status == AX_NOT_FOUND ? judge(status == AX_OK ? ret : NULL, incarnation, err)
 							 : status;
 }
@@ -74,12 +77,17 @@ struct note {
 	int64_t now;
 };
 
-/* By the locked row: what a person or a new incarnation wrote meanwhile stays, and another one may have noted it. */
+/* By the locked row: what a person or a new incarnation wrote meanwhile stays, and another one may have noted it.
+ * Claims that hold the row are not waited for: others would wait behind this one. */
 static enum ax_status note_seen(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct note *note = arg;
 	struct ax_worker worker;
-	enum ax_status status = ax_worker_read(tx, note->worker->name, note->worker->incarnation, true, &worker, err);
+	bool waits = note->now - note->worker->seen_time >= SEEN_AT_LAST_MS;
+	enum ax_status status = waits ? tx->ops->worker_get(tx, note->worker->name, true, &worker, err)
+				      : tx->ops->worker_free(tx, note->worker->name, &worker, err);
+	if (status == AX_OK)
+		status = judge(&worker, note->worker->incarnation, err);
 	if (status != AX_OK || !is_seen_long_ago(&worker, note->now))
 		return status;
 	worker.seen_time = note->now;

@@ -10,10 +10,10 @@ struct ax_stop {
 	const char *worker; /* by ax_worker_stops */
 };
 
-/* The worker's row, if this is its current incarnation. `lock`: it stays as it is until the transaction ends.
- * AX_NOT_FOUND: unknown or left, it must register; AX_CONFLICT: another incarnation took over. */
-enum ax_status ax_worker_read(struct ax_tx *tx, const char *name, const char *incarnation, bool lock,
-	struct ax_worker *ret, struct ax_err *err) AX_MUST_USE;
+/* The worker's row, if this is its current incarnation. AX_NOT_FOUND: unknown or left, it must register; AX_CONFLICT:
+ * another incarnation took over. */
+enum ax_status ax_worker_read(struct ax_tx *tx, const char *name, const char *incarnation, struct ax_worker *ret,
+	struct ax_err *err) AX_MUST_USE;
 
 /* The same of one of several workers that were read by name, each once. `ret` is its row among them. */
 enum ax_status ax_worker_find(const struct ax_workers *workers, const char *name, const char *incarnation,

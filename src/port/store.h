@@ -409,12 +409,13 @@ struct ax_tx_ops {
 		struct ax_tx *tx, const struct ax_worker *worker, struct ax_err *err); /* insert or replace */
 	enum ax_status (*worker_get)(
 		struct ax_tx *tx, const char *name, bool for_update, struct ax_worker *ret, struct ax_err *err);
+	/* Locked; AX_NOT_FOUND also while others have it, or hold it. */
+	enum ax_status (*worker_free)(struct ax_tx *tx, const char *name, struct ax_worker *ret, struct ax_err *err);
 	/* Those there are of names that ascend. `hold`, in this order: others may hold, and none change, them. */
 	enum ax_status (*workers_by_name)(
 		struct ax_tx *tx, const struct ax_names *names, bool hold, struct ax_workers *ret, struct ax_err *err);
 	enum ax_status (*workers)(struct ax_tx *tx, struct ax_workers *ret, struct ax_err *err);
-	/* With its groups. */
-	enum ax_status (*worker_delete)(struct ax_tx *tx, const char *name, struct ax_err *err);
+	enum ax_status (*worker_delete)(struct ax_tx *tx, const char *name, struct ax_err *err); /* with its groups */
 	/* Inserts or sets pool_size, leaves the rest. */
 	enum ax_status (*worker_group_put)(
 		struct ax_tx *tx, const char *worker, const char *group_key, int64_t pool_size, struct ax_err *err);
@@ -423,9 +424,8 @@ struct ax_tx_ops {
 	/* worker NULL = all. Rows of groups that it no longer serves stay while something is given out there. */
 	enum ax_status (*worker_groups)(
 		struct ax_tx *tx, const char *worker, struct ax_worker_groups *ret, struct ax_err *err);
-	/* The workers of a group, by name. */
-	enum ax_status (*group_workers)(
-		struct ax_tx *tx, const char *group_key, struct ax_worker_groups *ret, struct ax_err *err);
+	enum ax_status (*group_workers)(struct ax_tx *tx, const char *group_key, struct ax_worker_groups *ret,
+		struct ax_err *err); /* by name */
 	/* Those of the workers with these names, which ascend, by name. When they are locked, in this order. */
 	enum ax_status (*group_workers_by_name)(struct ax_tx *tx, const char *group_key, const struct ax_names *names,
 		bool for_update, struct ax_worker_groups *ret, struct ax_err *err);

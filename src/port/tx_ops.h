@@ -21,7 +21,7 @@
 	OP(ended_minute_put) OP(ended_minutes) OP(ended_minutes_cut) \
 	OP(group_waiting) OP(attempt_put) OP(attempt_get) OP(attempts) OP(output_size) OP(output_append) OP(output_cut) \
 	OP(outputs) OP(runs_purge) OP(runs_purge_task) OP(run_nth) OP(group_insert) OP(group_get) OP(group_update) OP(group_add_running) \
-	OP(group_delete) OP(groups) OP(group_given) OP(worker_put) OP(worker_get) OP(workers_by_name) OP(workers) \
+	OP(group_delete) OP(groups) OP(group_given) OP(worker_put) OP(worker_get) OP(worker_free) OP(workers_by_name) OP(workers) \
 	OP(worker_delete) OP(worker_group_put) OP(worker_group_get) OP(worker_groups) \
 	OP(group_workers) OP(group_workers_by_name) OP(worker_group_add_given) OP(worker_group_routed) OP(worker_group_drop) OP(server_insert) OP(server_get) OP(server_put) OP(server_renew) OP(servers) \
 	OP(lease_insert) OP(lease_get) OP(lease_update) OP(leases) OP(user_insert) \
@@ -131,6 +131,7 @@
 #define AX_ARGS_group_given(IN, OUT) IN(TEXT, group_key) OUT(WORKER_GROUPS, rows)
 #define AX_ARGS_worker_put(IN, OUT) IN(WORKER, worker)
 #define AX_ARGS_worker_get(IN, OUT) IN(TEXT, name) IN(BOOL, for_update) OUT(WORKER, worker)
+#define AX_ARGS_worker_free(IN, OUT) IN(TEXT, name) OUT(WORKER, worker)
 #define AX_ARGS_workers_by_name(IN, OUT) IN(NAMES, names) IN(BOOL, hold) OUT(WORKERS, workers)
 #define AX_ARGS_workers(IN, OUT) OUT(WORKERS, workers)
 #define AX_ARGS_worker_delete(IN, OUT) IN(TEXT, name)

@@ -370,7 +370,7 @@ static void bear(struct ax_parked *p, enum ax_status status, const struct ax_err
 		refuse(p);
 		return;
 	}
-	p->wanted = p->said = true;
+	p->later = p->said = true;
 	p->ready = all_groups(p);
 }
 
@@ -387,6 +387,7 @@ static void dispatch_failed(struct dispatch_errand *d, enum ax_status status, co
 	}
 	polls->again_mono_ms = ax_mono_ms(&server->clock.port) + AGAIN_MS;
 	arm(server);
+	serve(server);
 }
 
 static void dispatch_done(struct ax_errand *errand)
@@ -450,9 +451,10 @@ static uint64_t find_takeable(const struct ax_polls *polls, const struct ax_park
 static void take_along(struct dispatch_errand *d, struct ax_parked *p, uint64_t groups)
 {
 	for (int g = 0; g < p->poll.n_free; g++) {
+		const char *group = p->poll.free[g].group_key;
 		p->poll.free[g].idle = (groups >> g & 1) == 0;
-		if (!p->poll.free[g].idle)
-			d->groups[d->n_groups++] = p->poll.free[g].group_key;
+		if (!p->poll.free[g].idle && !holds(d->groups, (size_t)d->n_groups, group))
+			d->groups[d->n_groups++] = group;
 	}
 	p->poll.known = !p->said;
 	p->ready &= ~groups;
@@ -460,37 +462,34 @@ static void take_along(struct dispatch_errand *d, struct ax_parked *p, uint64_t 
 	p->wanted = p->wanted && p->ready != 0;
 	p->later = p->later && p->ready != 0;
 	p->said = false;
-	p->busy = true;
+	p->taken = p->busy = true;
 	d->parked[d->n_parked++] = p;
 }
 
-/* Much is said where many runs end, and seldom does one wait. A poll that has just come is looked at at once, and so is
- * a run that waits where none did: a group that is at its quota all the time must not hold up the others. */
-static bool is_too_soon(struct ax_server *server, bool *ret_hurry)
+/* Much is said where many runs end, and seldom does one wait. */
+static bool is_too_soon(struct ax_server *server)
+{
+	int64_t until = server->polls.idle_mono_ms + IDLE_MS;
+	return server->threads.backend->ops->batch_max == 1 && ax_mono_ms(&server->clock.port) < until;
+}
+
+/* What of the poll an errand is to look at. A poll that has just come is looked at at once, and so is a run that waits
+ * where none did: a group that is at its quota all the time must not hold up the others. */
+static bool is_to_be_taken(const struct ax_parked *p, bool hurry, uint64_t *ret_groups)
+{
+	*ret_groups = hurry && !p->said ? p->fresh : p->ready;
+	return !p->busy && (hurry ? p->said || p->fresh != 0 : p->wanted);
+}
+
+/* The others' time comes. */
+static void look_later(struct ax_server *server)
 {
 	struct ax_polls *polls = &server->polls;
 	int64_t until = polls->idle_mono_ms + IDLE_MS;
-	bool any = false, said = false, fresh = false;
-	*ret_hurry = false;
-	if (server->threads.backend->ops->batch_max > 1 || ax_mono_ms(&server->clock.port) >= until)
-		return false;
-	struct ax_parked *p;
-	DL_FOREACH(polls->list, p)
-	{
-		if (p->busy)
-			continue;
-		said = said || p->said;
-		any = any || p->wanted;
-		fresh = fresh || p->fresh != 0;
-	}
-	*ret_hurry = fresh && !said;
-	if (said)
-		return false;
-	if (any && (polls->again_mono_ms == 0 || until < polls->again_mono_ms)) {
-		polls->again_mono_ms = until;
-		arm(server);
-	}
-	return !*ret_hurry;
+	if (polls->again_mono_ms != 0 && polls->again_mono_ms <= until)
+		return;
+	polls->again_mono_ms = until;
+	arm(server);
 }
 
 static int count_free(const struct ax_polls *polls)
@@ -504,13 +503,9 @@ static int count_free(const struct ax_polls *polls)
 	return n;
 }
 
-static void serve(struct ax_server *server)
+static void post(struct ax_server *server, struct ax_dispatching *place, bool hurry)
 {
 	struct ax_polls *polls = &server->polls;
-	struct ax_dispatching *place = find_place(server);
-	bool hurry;
-	if (place == NULL || polls->n == 0 || is_too_soon(server, &hurry))
-		return;
 	struct dispatch_errand *d = ax_malloc(sizeof *d);
 	d->errand = (struct ax_errand){ .run = run_dispatch, .done = dispatch_done };
 	d->server = server;
@@ -518,14 +513,15 @@ static void serve(struct ax_server *server)
 	d->hurry = hurry;
 	d->parked = ax_alloc_array(&d->arena, (size_t)polls->n, sizeof(struct ax_parked *));
 	d->groups = ax_alloc_array(&d->arena, (size_t)count_free(polls) + 1, sizeof *d->groups);
+	uint64_t wanted;
 	struct ax_parked *p;
 	DL_FOREACH(polls->list, p)
 	{
-		if (p->busy || !(hurry ? p->fresh != 0 : p->wanted))
+		if (!is_to_be_taken(p, hurry, &wanted))
 			continue;
-		uint64_t wanted = hurry ? p->fresh : p->ready;
 		uint64_t groups = find_takeable(polls, p, wanted);
-		if (groups != 0 || wanted == 0 || p->said)
+		/* who is greeted again may have something to stop */
+		if (groups != 0 || wanted == 0 || (p->said && p->taken))
 			take_along(d, p, groups);
 	}
 	if (d->n_parked == 0) {
@@ -538,6 +534,27 @@ static void serve(struct ax_server *server)
 	d->owner = ax_alloc_array(&d->arena, (size_t)d->n_parked, sizeof(struct ax_parked *));
 	place->errand = d;
 	ax_lane_post_own(&server->lanes, AX_LANE_WRITE, &d->errand);
+}
+
+static void serve(struct ax_server *server)
+{
+	struct ax_polls *polls = &server->polls;
+	struct ax_dispatching *place = find_place(server);
+	if (place == NULL || polls->n == 0)
+		return;
+	bool hurry = is_too_soon(server), any = false, others = false;
+	uint64_t wanted;
+	struct ax_parked *p;
+	DL_FOREACH(polls->list, p)
+	{
+		bool now = is_to_be_taken(p, hurry, &wanted);
+		any = any || now;
+		others = others || (!now && !p->busy && p->wanted);
+	}
+	if (hurry && others)
+		look_later(server);
+	if (any)
+		post(server, place, hurry);
 }
 
 /* --- when to serve ------------------------------------------------------------------------------------------------ */
@@ -558,17 +575,18 @@ static void tell(struct ax_parked *p, const struct ax_hints *h)
 {
 	const struct ax_poll *poll = &p->poll;
 	bool changed = holds(h->workers, h->n_workers, poll->worker); /* it may be given runs again */
+	bool said = changed || holds(h->stops, h->n_stops, poll->worker);
+	p->said = p->said || said;
+	p->wanted = p->wanted || said;
 	for (int g = 0; g < poll->n_free; g++) {
 		const char *group = poll->free[g].group_key;
 		if (poll->free[g].slots <= 0 || (!changed && !holds(h->groups, h->n_groups, group)))
 			continue;
 		set_bit(&p->ready, g, true);
+		p->wanted = true;
 		if ((p->waiting >> g & 1) == 0 && holds(h->fresh, h->n_fresh, group))
 			set_bit(&p->fresh, g, true);
 	}
-	if (changed || holds(h->stops, h->n_stops, poll->worker))
-		p->said = true;
-	p->wanted = p->wanted || p->said || p->ready != 0;
 }
 
 void ax_polls_hints(struct ax_server *server, const struct ax_hints *hints)

@@ -20,6 +20,7 @@ struct ax_parked {
 	bool wanted; /* to be taken by the next dispatch errand */
 	bool later;  /* … when polls.again_mono_ms has come */
 	bool said;   /* something of its worker changed since it was taken last */
+	bool taken;  /* it was in an errand before */
 	/* groups of its poll, by bit: */
 	uint64_t ready;   /* something became ready there since */
 	uint64_t fresh;   /* of these, where runs have begun to wait while none did */

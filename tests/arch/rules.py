@@ -327,7 +327,7 @@ def check_measured(files):
     world = files.get("tests/history/world.py", "")
     for number, line in enumerate(files.get("src/adapters/sql/names.def", "").splitlines(), 1):
         found = re.match(r"AX_SQL_NAME\((\w+)\)", line)
-        if found and f'"{re.sub(r"_(LOCK|HOLD)$", "", found[1])}":' not in world:
+        if found and f'"{re.sub(r"_(LOCK|HOLD|FREE)$", "", found[1])}":' not in world:
             yield f"src/adapters/sql/names.def:{number}: tests/history/world.py has no arguments for {found[1]}"
 
 

@@ -278,10 +278,17 @@ static void test_named_workers_are_locked_in_the_order_of_their_names(void **sta
 	}
 }
 
+static enum ax_status try_free(struct ax_tx *tx, void *arg, struct ax_err *err)
+{
+	const struct naming *n = arg;
+	struct ax_worker worker;
+	return tx->ops->worker_free(tx, n->names[0], &worker, err);
+}
+
 /* As turns of two groups do that give to one worker. */
 static enum ax_status hold_beside_another(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
-	static const char *const both[] = { "a", "b" };
+	static const char *const both[] = { "a", "b" }, *const other[] = { "c" };
 	struct naming *n = arg;
 	n->names = both;
 	n->n = AX_COUNT(both);
@@ -291,6 +298,9 @@ static enum ax_status hold_beside_another(struct ax_tx *tx, void *arg, struct ax
 	assert_int_equal(n->status, AX_OK);
 	assert_int_equal(n->locked, 2);
 	assert_int_equal(count_free(n, "a"), 0); /* for who would change it */
+	assert_int_equal(ax_store_run(n->store, &n->w->f.arena, try_free, n, err), AX_NOT_FOUND);
+	n->names = other;
+	assert_int_equal(ax_store_run(n->store, &n->w->f.arena, try_free, n, err), AX_OK);
 	return AX_OK;
 }
 

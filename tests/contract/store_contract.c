@@ -167,6 +167,10 @@ TX_TEST(test_workers_by_name)
 	struct ax_workers workers;
 	struct ax_worker_groups rows;
 	put_every_third(tx, names, N, err);
+	struct ax_worker one;
+	OK(worker_free, names[3], &one);
+	assert_string_equal(one.name, names[3]);
+	assert_int_equal(tx->ops->worker_free(tx, names[4], &one, err), AX_NOT_FOUND);
 	for (int n = 0; n <= N; n += n < 12 ? 1 : 109) {
 		const struct ax_names some = { names, n };
 		for (int lock = 0; lock < 2; lock++) {

@@ -65,7 +65,7 @@ class Store:
     def arguments(self, runs):
         """Arguments for each statement, when `runs` have ended."""
         given = arguments(self.row, runs)
-        return {name: given[re.sub(r"_(LOCK|HOLD)$", "", name)] for name in self.texts}
+        return {name: given[re.sub(r"_(LOCK|HOLD|FREE)$", "", name)] for name in self.texts}
 
     def order(self, table):
         for text in self.texts.values():

@@ -113,7 +113,7 @@ def ids(some):
 
 
 def arguments(row, runs):
-    """Arguments for every statement, when `runs` have ended; NAME_LOCK and NAME_HOLD take those of NAME. row(table, column=value, …)
+    """Arguments for every statement, when `runs` have ended; NAME_LOCK, _HOLD, _FREE take those of NAME. row(table, column=value, …)
     are those of a row."""
     top, run, parent = 2 * LIVE, LIVE + 2, LIVE + 1
     some_task = dict(id=9, group_key="g1", task_name="new", task_type=1, status=1, priority=5, version=1)

@@ -857,6 +857,11 @@ enum ax_status ax_sql_worker_get(
 		tx, for_update ? AX_SQL_WORKER_GET_LOCK : AX_SQL_WORKER_GET, ARGS(TXT(name)), ret_worker, err);
 }
 
+enum ax_status ax_sql_worker_free(struct ax_tx *tx, const char *name, struct ax_worker *ret_worker, struct ax_err *err)
+{
+	return ax_sql_get(tx, AX_SQL_WORKER_GET_FREE, ARGS(TXT(name)), ret_worker, err);
+}
+
 enum ax_status ax_sql_workers_by_name(
 	struct ax_tx *tx, const struct ax_names *names, bool hold, struct ax_workers *ret_workers, struct ax_err *err)
 {

@@ -123,6 +123,14 @@ enum ax_status ax_mem_worker_get(
 	return ax_mem_get_for(tx, AX_MEM_WORKER, 0, &(struct ax_worker){ .name = name }, for_update, ret_worker, err);
 }
 
+enum ax_status ax_mem_worker_free(struct ax_tx *tx, const char *name, struct ax_worker *ret_worker, struct ax_err *err)
+{
+	const void *stored = ax_mem_row(tx, AX_MEM_WORKER, 0, &(struct ax_worker){ .name = name });
+	if (stored == NULL || ax_mem_is_anothers(tx, stored))
+		return ax_mem_missing(tx, AX_MEM_WORKER, err);
+	return ax_mem_worker_get(tx, name, true, ret_worker, err);
+}
+
 /* Locked from the first on: behind one that is another's none is locked before that one is free. */
 static void keep_for(struct ax_mem_list_walk *walk, const void *stored, bool lock, bool *all_free)
 {
