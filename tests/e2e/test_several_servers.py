@@ -365,6 +365,23 @@ def test_b149_one_row_that_is_held_keeps_no_other_task_back(servers):
     s.settle()
 
 
+def test_what_a_killed_server_gave_out_is_given_out_again_at_once(servers):
+    s = servers(2)
+    s.worker()
+    dying = s.all[1]
+    dying.end()
+    dying.env["AX_CRASH"] = "claim.before_reply:1:kill"
+    dying.start(60)
+    s.make_tasks()
+    wait_for(lambda: not dying.runs_now(), 30)
+    s.wait_fires(2)
+    again, latest = s.rows("SELECT sum(fence > 1), max(start_time - trigger_time) FROM ax_task_log WHERE kind = 1 AND start_time > 0")[0]
+    assert again >= 1 and latest < 3000, (again, latest)
+    del dying.env["AX_CRASH"]
+    dying.start(60)
+    s.settle()
+
+
 def test_a_group_whose_row_is_held_keeps_no_other_group_back(servers):
     s = servers(1)
     s.first.api("POST", "/groups", {"group_key": "held"})
