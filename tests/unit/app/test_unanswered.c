@@ -159,6 +159,7 @@ static void test_what_no_number_brought_stays(void **state)
 	struct world *w = *state;
 	struct ax_run run = bring_new(w, 0);
 	assert_int_equal(name(w, 7), 0);
+	assert_int_equal(name(w, 0), 0);
 	assert_int_equal(run_row(w, run.gid).status, AX_RUN_DISPATCHED);
 }
 
