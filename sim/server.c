@@ -6,6 +6,7 @@
 #include "app/recover.h"
 #include "app/seat.h"
 #include "app/tick.h"
+#include "app/unanswered.h"
 #include "app/workers.h"
 #include "core/limits.h"
 #include "sim.h"
@@ -200,6 +201,7 @@ static int collect(struct sim *sim, struct sim_server *server, struct ax_poll *p
 		polls[n++] = (struct ax_poll){
 			.worker = sim->workers[parked->worker].name,
 			.incarnation = parked->incarnation,
+			.number = parked->poll_number,
 			.known = !parked->said,
 			.free = { { group_keys[0], parked->slots, .idle = !parked->ready[0] },
 				{ group_keys[1], parked->slots, .idle = !parked->ready[1] } },
@@ -511,8 +513,13 @@ static void serve_report(struct sim *sim, void *arg)
 		.items = answer->items,
 		.n = answer->n,
 	};
+	const struct ax_unanswered polls = { answer->unanswered, answer->n_unanswered };
 	struct ax_err err = { 0 };
-	answer->status = ax_ingest(&sim->at->ctx, &report, &err);
+	answer->status = ax_give_back_unanswered(&sim->at->ctx, &polls, &report, &err);
+	if (answer->status == AX_OK)
+		answer->status = ax_ingest(&sim->at->ctx, &report, &err);
+	for (int i = 0; i < answer->n; i++) /* the verdicts are about the worker's own */
+		answer->items[i] = report.items[i];
 	for (int i = 0; answer->status == AX_OK && i < report.n_stops && i < SIM_HELD_MAX; i++)
 		answer->stops[answer->n_stops++] = report.stops[i];
 	if (!request->server->crash)
@@ -542,6 +549,7 @@ void sim_server_poll(struct sim *sim, void *arg)
 			.worker = request->worker->index,
 			.life = request->life,
 			.poll_id = request->id,
+			.poll_number = request->number,
 			.slots = request->slots,
 			.until = sim->now + AX_POLL_WAIT_MS,
 			.live = true,

@@ -41,6 +41,7 @@ enum {
 	SIM_DELETING = 64,
 	SIM_GROUPS = 2,
 	SIM_HELD_MAX = 24,
+	SIM_UNANSWERED_MAX = 4,
 	SIM_TASKS_MAX = 40,
 	SIM_BUSY_MAX = 16
 };
@@ -99,6 +100,8 @@ struct sim_worker {
 		int64_t sent;
 		bool out;
 	} polls[SIM_SERVERS];
+	int64_t unanswered[SIM_UNANSWERED_MAX]; /* numbers of polls that were given up */
+	int n_unanswered;
 	int favourite; /* the server that it speaks to, until that one does not answer */
 	int64_t cut_until[SIM_SERVERS];
 	struct sim_attempt held[SIM_HELD_MAX];
@@ -113,6 +116,7 @@ struct sim_parked {
 	int worker;
 	int64_t life;
 	uint64_t poll_id;
+	int64_t poll_number;
 	char incarnation[40];
 	int64_t slots;
 	int64_t until;
@@ -321,6 +325,8 @@ struct sim_report {
 	char incarnation[40];
 	struct ax_item items[SIM_HELD_MAX * 6];
 	int n;
+	int64_t unanswered[SIM_UNANSWERED_MAX];
+	int n_unanswered;
 	enum ax_status status;
 	struct ax_stop stops[SIM_HELD_MAX];
 	int n_stops;
@@ -329,7 +335,8 @@ struct sim_poll {
 	struct sim_server *server;
 	struct sim_worker *worker;
 	int64_t life;
-	uint64_t id;
+	uint64_t id;    /* among those to this server */
+	int64_t number; /* among those of this life to all of them */
 	char incarnation[40];
 	int64_t slots;
 	enum ax_status status;

@@ -224,7 +224,9 @@ static void send_report(struct sim_worker *w)
 		report->items[report->n - 1].message = message_of(sim, &w->spool[i]);
 		report->items[report->n - 1].duration_ms = w->spool[i].duration_ms;
 	}
-	if (report->n == 0)
+	memcpy(report->unanswered, w->unanswered, sizeof(report->unanswered));
+	report->n_unanswered = w->n_unanswered;
+	if (report->n == 0 && report->n_unanswered == 0)
 		return;
 	report->server = pick(w);
 	report->worker = w;
@@ -237,11 +239,18 @@ static void send_report(struct sim_worker *w)
 	sim_after(sim, ANSWER_WAIT_MS, forget_report, report);
 }
 
+/* Its answer is not taken any more, should it come. When there are too many such polls, what the newest one brought
+ * comes back when its time to be accepted is over. */
 static void forget_poll(struct sim *sim, void *arg)
 {
 	struct sim_poll *poll = arg;
-	if (poll->worker->life == poll->life && poll->worker->polls[poll->server->index].id == poll->id)
-		poll->worker->polls[poll->server->index].out = false;
+	struct sim_worker *w = poll->worker;
+	int at = poll->server->index;
+	if (w->life != poll->life || w->polls[at].id != poll->id || !w->polls[at].out)
+		return;
+	w->polls[at].out = false;
+	if (w->n_unanswered < SIM_UNANSWERED_MAX)
+		w->unanswered[w->n_unanswered++] = poll->number;
 	(void)sim;
 }
 
@@ -255,6 +264,7 @@ static void send_poll(struct sim_worker *w, struct sim_server *server)
 	poll->worker = w;
 	poll->life = w->life;
 	poll->id = ++w->polls[server->index].id;
+	poll->number = (int64_t)poll->id * SIM_SERVERS + server->index;
 	poll->slots = slots;
 	snprintf(poll->incarnation, sizeof(poll->incarnation), "%s", w->incarnation);
 	w->polls[server->index].out = true;
@@ -329,6 +339,7 @@ void sim_worker_start(struct sim *sim, void *arg)
 	w->registered = w->reporting = false;
 	for (int i = 0; i < SIM_SERVERS; i++)
 		w->polls[i].out = false;
+	w->n_unanswered = 0;
 	snprintf(w->incarnation, sizeof(w->incarnation), "%016llx", (unsigned long long)sim_random(sim));
 	for (int i = 0; i < w->n_held; i++) { /* adopted: the lease counts from here, at best */
 		w->held[i].accepted_told = w->held[i].started_told = true;
@@ -391,6 +402,15 @@ static void take_verdict(struct sim_worker *w, const struct sim_report *answer, 
 		attempt->stopping = true;
 }
 
+/* A server that took the report knows of them. */
+static void forget_unanswered(struct sim_worker *w, const struct sim_report *answer)
+{
+	for (int i = 0; i < answer->n_unanswered; i++)
+		for (int k = 0; k < w->n_unanswered; k++)
+			if (w->unanswered[k] == answer->unanswered[i])
+				w->unanswered[k] = w->unanswered[--w->n_unanswered];
+}
+
 void sim_worker_reported(struct sim *sim, void *arg)
 {
 	struct sim_report *answer = arg;
@@ -407,6 +427,7 @@ void sim_worker_reported(struct sim *sim, void *arg)
 		return;
 	for (int i = 0; i < answer->n; i++)
 		take_verdict(w, answer, &answer->items[i]);
+	forget_unanswered(w, answer);
 	stop(w, answer->stops, answer->n_stops);
 }
 
