@@ -705,20 +705,37 @@ void sim_check_step(struct sim *sim)
 	check_backfills(sim);
 }
 
-/* One fence, one execution. */
+/* One fence, one execution: false when it is used up. */
+static bool use_fence(struct sim *sim, int64_t gid, int64_t fence)
+{
+	for (int i = 0; i < sim->n_used; i++)
+		if (sim->used[i].gid == gid && sim->used[i].fence == fence)
+			return false;
+	if (sim->n_used == sim->cap_used) {
+		sim->cap_used = sim->cap_used * 2 + 64;
+		sim->used = ax_realloc(sim->used, (size_t)sim->cap_used * sizeof(*sim->used));
+	}
+	sim->used[sim->n_used].gid = gid;
+	sim->used[sim->n_used++].fence = fence;
+	return true;
+}
+
 void sim_check_begin(struct sim *sim, const struct sim_worker *worker, const struct sim_attempt *attempt)
 {
-	for (int i = 0; i < sim->n_begun; i++)
-		if (sim->begun[i].gid == attempt->gid && sim->begun[i].fence == attempt->fence)
-			sim_fail(sim, "I3 %s began run %lld a second time under fence %lld", worker->name,
-				(long long)attempt->gid, (long long)attempt->fence);
-	if (sim->n_begun == sim->cap_begun) {
-		sim->cap_begun = sim->cap_begun * 2 + 64;
-		sim->begun = ax_realloc(sim->begun, (size_t)sim->cap_begun * sizeof(*sim->begun));
-	}
-	sim->begun[sim->n_begun].gid = attempt->gid;
-	sim->begun[sim->n_begun++].fence = attempt->fence;
+	if (!use_fence(sim, attempt->gid, attempt->fence))
+		sim_fail(sim, "I3 %s began run %lld under fence %lld, which was begun or given back", worker->name,
+			(long long)attempt->gid, (long long)attempt->fence);
 	sim->runs_begun++;
+}
+
+void sim_check_unanswered(struct sim *sim, const struct sim_worker *worker, int64_t gid, int64_t fence)
+{
+	bool held = false;
+	for (int i = 0; i < worker->n_held; i++)
+		held = held || (worker->held[i].gid == gid && worker->held[i].fence == fence);
+	if (held || !use_fence(sim, gid, fence))
+		sim_fail(sim, "I3 run %lld fence %lld was given back as if it had not reached %s", (long long)gid,
+			(long long)fence, worker->name);
 }
 
 void sim_check_acked(struct sim *sim, const struct sim_result *result)

@@ -90,7 +90,7 @@ static void end_seed(struct sim *sim)
 	free(sim->spare_seen);
 	free(sim->known);
 	free(sim->events);
-	free(sim->begun);
+	free(sim->used);
 	free(sim->acked);
 	free(sim->told);
 	sim_keep(NULL, 0);

@@ -518,6 +518,9 @@ static void serve_report(struct sim *sim, void *arg)
 	answer->status = ax_give_back_unanswered(&sim->at->ctx, &polls, &report, &err);
 	if (answer->status == AX_OK)
 		answer->status = ax_ingest(&sim->at->ctx, &report, &err);
+	for (int i = answer->n; answer->status == AX_OK && i < report.n; i++)
+		if (report.items[i].verdict == AX_VERDICT_APPLIED)
+			sim_check_unanswered(sim, request->worker, report.items[i].gid, report.items[i].fence);
 	for (int i = 0; i < answer->n; i++) /* the verdicts are about the worker's own */
 		answer->items[i] = report.items[i];
 	for (int i = 0; answer->status == AX_OK && i < report.n_stops && i < SIM_HELD_MAX; i++)

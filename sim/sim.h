@@ -245,11 +245,11 @@ struct sim {
 	int n_seen, cap_seen, cap_spare;
 	struct sim_seen *spare_seen;
 	uint64_t changes_seen;
-	/* every begun execution, for "one fence, one execution" */
+	/* every execution that was begun, or given back before anybody had it: for "one fence, one execution" */
 	struct {
 		int64_t gid, fence;
-	} * begun;
-	int n_begun, cap_begun;
+	} * used;
+	int n_used, cap_used;
 	/* results whose receipt the server confirmed */
 	struct sim_result *acked;
 	int n_acked, cap_acked;
@@ -391,6 +391,8 @@ void sim_check_step(struct sim *sim); /* after every transaction */
  * how far it is, 0 at first. */
 const struct sim_seen *sim_seen_of(const struct sim *sim, const struct ax_run *run, int *at);
 void sim_check_begin(struct sim *sim, const struct sim_worker *worker, const struct sim_attempt *attempt);
+/* A server gave it back: the answer that brought it did not reach the worker. */
+void sim_check_unanswered(struct sim *sim, const struct sim_worker *worker, int64_t gid, int64_t fence);
 void sim_check_acked(struct sim *sim, const struct sim_result *result);
 void sim_check_end(struct sim *sim);
 
