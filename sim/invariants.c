@@ -808,9 +808,10 @@ static void check_rest(struct sim *sim)
 		bool held =
 			run->status == AX_RUN_WAITING && (run->hold == AX_HOLD_OVERLAP || run->hold == AX_HOLD_PAUSED);
 		bool with_shards = ax_run_is_parent(run) && run->status == AX_RUN_RUNNING; /* S2 looks at it */
-		bool just_begun = ax_run_is_given_out(run->status) && run->dispatch_time > now - AX_LEASE_MS;
+		bool may_last = ax_run_is_given_out(run->status) && run->deadline_time > now - FOUND_MS &&
+			run->dispatch_time > now - AX_LEASE_MS - SIM_LASTS_MS;
 		if (ax_run_is_terminal(run->status) || (waits && run->deadline_time > now - FOUND_MS) || with_shards ||
-			just_begun)
+			may_last)
 			continue;
 		if (!held && run->status == AX_RUN_WAITING && sim_may_wait_for_ever(sim, run))
 			continue;

@@ -40,6 +40,7 @@ enum {
 	SIM_WORKERS = 3,
 	SIM_DELETING = 64,
 	SIM_GROUPS = 2,
+	SIM_LASTS_MS = 120000, /* an attempt, at most, in calm times */
 	SIM_HELD_MAX = 24,
 	SIM_UNANSWERED_MAX = 4,
 	SIM_TASKS_MAX = 40,

@@ -58,7 +58,7 @@ static void begin(struct sim_worker *w, struct sim_attempt *attempt)
 	int64_t kind = sim_between(sim, 0, 99);
 	int64_t lasts = kind < 70 ? sim_between(sim, 20, 800)
 		: kind < 92       ? sim_between(sim, 1000, 20000)
-				  : sim_between(sim, 20000, 120000);
+				  : sim_between(sim, 20000, SIM_LASTS_MS);
 	attempt->end_ms = sim->now + lasts;
 	attempt->outcome = kind % 5 != 0 ? AX_OUTCOME_SUCCESS : kind % 50 == 0 ? AX_OUTCOME_REFUSED : AX_OUTCOME_FAILED;
 	if (sim_chance(sim, sim->profile.hang)) {
