@@ -361,7 +361,7 @@ static void poll_failed(struct poll *poll, int status, const struct axw_answer *
 	poll->failed = poll->rests = true;
 	if (status == 0)
 		axw_tell_doubt(server);
-	if (status == 0 && answer->sent) {
+	if ((status == 0 && answer->sent) || status >= 500) { /* what was committed may be uncertain there, too */
 		axw_unanswered_add(server->w, poll->number);
 		axw_tell_soon(server->w);
 	}

@@ -23,7 +23,7 @@ enum {
 struct ax_poll {
 	const char *worker;
 	const char *incarnation;
-	int64_t number; /* by its worker; 0 = not told */
+	int64_t number;     /* by its worker; 0 = not told */
 	int64_t stale_mono; /* what is answered later than this, the worker begins no more; 0 = not said */
 	bool known;         /* it was looked at, and nothing was said of its worker since */
 	struct {

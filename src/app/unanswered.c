@@ -17,6 +17,14 @@ static bool is_brought_by(const struct ax_run *run, const struct ax_unanswered *
 	return false;
 }
 
+static bool is_told_of(const struct ax_run *run, const struct ax_report *report)
+{
+	for (int i = 0; i < report->n; i++)
+		if (report->items[i].gid == run->gid && report->items[i].fence == run->fence)
+			return true;
+	return false;
+}
+
 static enum ax_status find(struct ax_tx *tx, void *arg, struct ax_err *err)
 {
 	struct pass *pass = arg;
@@ -31,14 +39,14 @@ static enum ax_status find(struct ax_tx *tx, void *arg, struct ax_err *err)
 		pass->items[i] = report->items[i];
 	for (int i = 0; i < given.n; i++) {
 		const struct ax_run *run = &given.at[i];
-		if (run->status == AX_RUN_DISPATCHED && !run->accepted && is_brought_by(run, pass->polls) &&
+		if (!run->accepted && is_brought_by(run, pass->polls) && !is_told_of(run, report) &&
 			strcmp(run->incarnation, report->incarnation) == 0)
 			pass->items[pass->n++] = (struct ax_item){
 				.type = AX_ITEM_RESULT,
 				.gid = run->gid,
 				.fence = run->fence,
 				.outcome = AX_OUTCOME_CANCELLED,
-				.message = "the answer that brought it did not reach the worker",
+				.message = "",
 				.result = "",
 			};
 	}

@@ -238,6 +238,14 @@ static void test_the_reports_own_items_come_first(void **state)
 		assert_int_equal(run.lost_times, 0);
 		assert_given(w, 0);
 	}
+	struct ax_run run = bring(w, "i1", 7); /* the one that came back */
+	struct ax_item item = about(&run, AX_ITEM_ACCEPTED, 0);
+	struct said said = say(w, "i1", 7, &item, 1);
+	assert_int_equal(said.verdicts[0], AX_VERDICT_APPLIED);
+	run = run_row(w, run.gid);
+	assert_true(run.accepted);
+	assert_int_equal(run.status, AX_RUN_DISPATCHED);
+	assert_int_equal(run.lost_times, 0);
 }
 
 /* Whom nobody hears is told nothing: the next answer says it. */
