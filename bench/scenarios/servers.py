@@ -53,6 +53,6 @@ def hold(place, percent):
 
 
 SCENARIOS = [
-    Scenario("servers", "one, two and three servers, 15 % of a core each, 6,000 no-op tasks due at one second; MariaDB + Redis",
-             run, {"tasks": 6000, "percent": 15}, {"2_to_1": "≥ 1.6"}, "P11", quick=40),
+    Scenario("servers", "one, two and three servers, 10 % of a core each, 6,000 no-op tasks due at one second; MariaDB + Redis",
+             run, {"tasks": 6000, "percent": 10}, {"2_to_1": "≥ 1.6"}, "P11", quick=40),
 ]
