@@ -68,7 +68,7 @@ const struct sim_seen *sim_seen_of(const struct sim *sim, const struct ax_run *r
 
 /* What was made under a number before this server had it is below what the server makes (I10). Who had it before may
  * commit later what it has begun. */
-static void note_seat(struct sim *sim)
+void sim_note_seat(struct sim *sim)
 {
 	struct sim_server *server = sim->at->server;
 	int64_t number = ax_seat_number(&server->seat);
@@ -122,7 +122,7 @@ static void check_runs(struct sim *sim)
 	const struct ax_run *run;
 	int n = (int)ax_mem_store_count(sim->mem, &ax_run_row), at = 0;
 	struct sim_seen *seen_now = sim->spare_seen;
-	note_seat(sim);
+	sim_note_seat(sim);
 	if (n > sim->cap_spare) {
 		sim->cap_spare = n * 2;
 		seen_now = ax_realloc(seen_now, (size_t)sim->cap_spare * sizeof(*seen_now));

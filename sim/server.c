@@ -423,6 +423,7 @@ static void start(struct sim *sim, void *arg)
 		return;
 	}
 	sim_trace(sim, "server %s starts as number %lld", server->name, (long long)ax_seat_number(&server->seat));
+	sim_note_seat(sim);
 	server->up = true;
 	server->tick_at = 0;
 	plan_tick(sim, server, sim->now + 1);

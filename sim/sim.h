@@ -388,6 +388,7 @@ bool sim_may_wait_for_ever(struct sim *sim, const struct ax_run *run); /* no wor
 void sim_check_told(
 	struct sim *sim, int64_t delivery_id, int64_t alert_id, int64_t channel_id, enum ax_delivery_kind kind);
 void sim_check_step(struct sim *sim); /* after every transaction */
+void sim_note_seat(struct sim *sim);  /* a server has taken a number: what was made before it is below */
 /* What was seen of the run before this step; NULL = it is new. Who asks for all in the order of their gids says in `at`
  * how far it is, 0 at first. */
 const struct sim_seen *sim_seen_of(const struct sim *sim, const struct ax_run *run, int *at);
