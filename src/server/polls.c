@@ -539,8 +539,10 @@ static void post(struct ax_server *server, struct ax_dispatching *place, bool hu
 static void serve(struct ax_server *server)
 {
 	struct ax_polls *polls = &server->polls;
+	if (polls->n == 0) /* also when the last errand comes back from threads that have ended */
+		return;
 	struct ax_dispatching *place = find_place(server);
-	if (place == NULL || polls->n == 0)
+	if (place == NULL)
 		return;
 	bool hurry = is_too_soon(server), any = false, others = false;
 	uint64_t wanted;
