@@ -418,6 +418,7 @@ static void poll_one(struct server *server, int at)
 	axw_hello_write(w, &json);
 	ax_json_int(&json, "number", w->polls_sent + 1);
 	bool any = write_free(w, at, &json);
+	poll->failed = poll->failed && any; /* who asks for nothing cannot fail */
 	ax_json_int(&json, "wait_ms", w->poll_wait_ms);
 	ax_json_obj_end(&json);
 	if (any) {
@@ -487,6 +488,7 @@ static void said_goodbye(struct axw *w, struct server *server, int status, const
 void axw_session_leave(struct axw *w, void (*left)(struct axw *w))
 {
 	bool said = false;
+	w->unanswered.n = 0; /* who leaves gives back whatever it was given */
 	for (int i = 0; i < w->n_servers; i++) {
 		struct server *server = &w->servers[i];
 		if (!server->registered)

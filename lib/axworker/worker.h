@@ -60,7 +60,6 @@ struct executor {
 struct call;
 struct batch;
 
-/* Each server has a standing of its own; what one of them does or leaves undone says nothing of the others. */
 /* Numbers of polls. */
 struct unanswered {
 	int64_t at[AXW_UNANSWERED_MAX];
@@ -75,6 +74,7 @@ struct poll {
 	bool rests;        /* until the server's pause is over */
 };
 
+/* Each server has a standing of its own; what one of them does or leaves undone says nothing of the others. */
 struct server {
 	struct axw *w;
 	char *url;

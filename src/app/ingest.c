@@ -189,7 +189,7 @@ static enum ax_status take_past(
 	if (item->type == AX_ITEM_OUTPUT)
 		return take_output(pass, tx, item, err);
 	item->verdict = AX_VERDICT_STOP;
-	if (item->type != AX_ITEM_RESULT)
+	if (item->type != AX_ITEM_RESULT || item->of_server)
 		return AX_OK;
 	if (run->fence != item->fence)
 		return keep_late(pass, tx, run, item, err);

@@ -28,6 +28,7 @@ struct ax_item {
 	int64_t code;
 	const char *result;  /* JSON text or "" */
 	int64_t duration_ms; /* result: how long the worker was at it; 0 = not said */
+	bool of_server;      /* no worker said it: nothing is recorded of it when it comes too late */
 	/* filled by ax_ingest */
 	enum ax_verdict verdict;
 	bool unknown; /* the store never gave that attempt out, or has forgotten that it did */

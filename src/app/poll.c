@@ -183,7 +183,7 @@ static enum ax_status look_at_all(struct ax_tx *tx, void *arg, struct ax_err *er
 static bool is_seen_before(const struct look *look, int at)
 {
 	for (int i = 0; i < at; i++)
-		if (!look->polls[i].known && look->workers[i] == look->workers[at])
+		if (!look->polls[i].known && look->polls[i].status == AX_OK && look->workers[i] == look->workers[at])
 			return true;
 	return false;
 }

@@ -48,6 +48,7 @@ static enum ax_status find(struct ax_tx *tx, void *arg, struct ax_err *err)
 				.outcome = AX_OUTCOME_CANCELLED,
 				.message = "",
 				.result = "",
+				.of_server = true,
 			};
 	}
 	return AX_OK;

@@ -370,8 +370,10 @@ static void bear(struct ax_parked *p, enum ax_status status, const struct ax_err
 		refuse(p);
 		return;
 	}
-	p->later = p->said = true;
+	p->wanted = false; /* in a while */
+	p->said = true;
 	p->ready = all_groups(p);
+	go_on_later(&c->server->polls, p, ax_mono_ms(&c->server->clock.port) + AGAIN_MS);
 }
 
 static void dispatch_failed(struct dispatch_errand *d, enum ax_status status, const struct ax_err *err)
@@ -385,7 +387,6 @@ static void dispatch_failed(struct dispatch_errand *d, enum ax_status status, co
 		d->parked[i]->busy = false;
 		bear(d->parked[i], status, err);
 	}
-	polls->again_mono_ms = ax_mono_ms(&server->clock.port) + AGAIN_MS;
 	arm(server);
 	serve(server);
 }
@@ -478,7 +479,7 @@ static bool is_too_soon(struct ax_server *server)
 static bool is_to_be_taken(const struct ax_parked *p, bool hurry, uint64_t *ret_groups)
 {
 	*ret_groups = hurry && !p->said ? p->fresh : p->ready;
-	return !p->busy && (hurry ? p->said || p->fresh != 0 : p->wanted);
+	return !p->busy && p->wanted && (!hurry || p->said || p->fresh != 0);
 }
 
 /* The others' time comes. */

@@ -810,20 +810,22 @@ def test_priority_decides_the_order_in_the_queue(server, start_worker, tmp_path)
 
 def test_slots_are_three_times_the_pool(server, start_worker):
     start_worker(server, "--groups", "default:2,other:5")
-    server.wait(lambda: len(server.polls) == 2)
-    asked = sorted((poll["free"] for poll in server.polls), key=str)
+    server.wait(lambda: len(server.polls) >= 2)
+    asked = sorted((poll["free"] for poll in server.polls[:2]), key=str)
     assert asked == [[{"group": "default", "slots": 6}], [{"group": "other", "slots": 15}]]
 
 
 def test_a_group_that_is_answered_leaves_the_polls_of_others_parked(server, start_worker):
     start_worker(server, "--groups", ",".join(f"{name}:1" for name in "abcdef"))
-    server.wait(lambda: len(server.polls) == 4)
-    asked = sorted([free["group"] for free in poll["free"]] for poll in server.polls)
+    server.wait(lambda: len(server.polls) >= 4)
+    asked = sorted([free["group"] for free in poll["free"]] for poll in server.polls[:4])
     assert asked == [["a", "e"], ["b", "f"], ["c"], ["d"]]
-    for n, name in enumerate("bcb", 5):
-        server.result(server.give(group=name, param={"script": "true"}))
-        server.wait(lambda: len(server.polls) == n)
-        assert server.polls[-1]["free"][0]["group"] == name
+    for name in "bcb":
+        gid = server.give(group=name, param={"script": "true"})
+        server.result(gid)
+        answered = next(poll for poll in server.polls if poll["number"] == server.brought[gid])
+        assert answered["free"][0]["group"] == name
+        server.wait(lambda: any(poll["number"] > server.brought[gid] and poll["free"][0]["group"] == name for poll in server.polls))
 
 
 def test_a_group_that_is_refused_leaves_the_polls_of_others_parked(server, start_worker):
@@ -843,7 +845,7 @@ def test_a_group_that_is_refused_leaves_the_polls_of_others_parked(server, start
 
 def test_connections_are_kept(server, start_worker):
     start_worker(server, "--groups", "a:1,b:1,c:1,d:1")
-    server.wait(lambda: len(server.polls) == 4)
+    server.wait(lambda: len(server.polls) >= 4)
     for n in range(12):
         server.result(server.give(group="abcd"[n % 4], param={"script": "true"}))
     assert server.connected <= 6  # four polls, a report, a registration

@@ -109,6 +109,27 @@ static void test_what_an_unanswered_poll_brought_comes_back_at_once(void **state
 	assert_given(w, 1);
 }
 
+/* Two servers are told at once: both find it before either changes anything. */
+static void test_said_to_two_servers_it_counts_once(void **state)
+{
+	struct world *w = *state;
+	struct ax_run run = bring_new(w, 7);
+	const int64_t number = 7;
+	const struct ax_unanswered polls = { &number, 1 };
+	struct ax_report reports[2] = {
+		{ .worker = "w1", .incarnation = "i1" },
+		{ .worker = "w1", .incarnation = "i1" },
+	};
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(ax_give_back_unanswered(&w->ctx, &polls, &reports[i], NULL), AX_OK);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(ax_ingest(&w->ctx, &reports[i], NULL), AX_OK);
+	assert_int_equal(run_row(w, run.gid).status, AX_RUN_WAITING);
+	assert_int_equal(run_row(w, run.gid).bounce_times, 1);
+	assert_int_equal(attempt_row(w, run.gid, 1).late_time, 0);
+	assert_given(w, 0);
+}
+
 static void test_what_shall_stop_is_stopped_by_it(void **state)
 {
 	struct world *w = *state;
@@ -271,6 +292,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, world_up, world_down)
 		T(test_what_an_unanswered_poll_brought_comes_back_at_once),
+		T(test_said_to_two_servers_it_counts_once),
 		T(test_what_shall_stop_is_stopped_by_it),
 		T(test_what_was_accepted_stays),
 		T(test_what_begins_before_it_is_accepted_stays),
