@@ -34,6 +34,20 @@ struct ax_item {
 	bool unknown; /* the store never gave that attempt out, or has forgotten that it did */
 };
 
+/* As if its worker had given the attempt back unstarted, where the server knows that it never got it. */
+static inline struct ax_item ax_item_given_back(const struct ax_run *run)
+{
+	return (struct ax_item){
+		.type = AX_ITEM_RESULT,
+		.gid = run->gid,
+		.fence = run->fence,
+		.outcome = AX_OUTCOME_CANCELLED,
+		.message = "",
+		.result = "",
+		.of_server = true,
+	};
+}
+
 struct ax_report {
 	const char *worker;
 	const char *incarnation;

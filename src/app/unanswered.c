@@ -41,15 +41,7 @@ static enum ax_status find(struct ax_tx *tx, void *arg, struct ax_err *err)
 		const struct ax_run *run = &given.at[i];
 		if (!run->accepted && is_brought_by(run, pass->polls) && !is_told_of(run, report) &&
 			strcmp(run->incarnation, report->incarnation) == 0)
-			pass->items[pass->n++] = (struct ax_item){
-				.type = AX_ITEM_RESULT,
-				.gid = run->gid,
-				.fence = run->fence,
-				.outcome = AX_OUTCOME_CANCELLED,
-				.message = "",
-				.result = "",
-				.of_server = true,
-			};
+			pass->items[pass->n++] = ax_item_given_back(run);
 	}
 	return AX_OK;
 }

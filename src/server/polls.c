@@ -133,14 +133,7 @@ static void return_orders(struct ax_parked *p)
 	for (int i = 0; i < poll->n_free; i++)
 		groups[i] = ax_strdup(&r->arena, poll->free[i].group_key);
 	for (int i = 0; i < poll->n_orders; i++)
-		items[i] = (struct ax_item){
-			.type = AX_ITEM_RESULT,
-			.gid = poll->orders[i].run.gid,
-			.fence = poll->orders[i].run.fence,
-			.outcome = AX_OUTCOME_CANCELLED,
-			.message = "",
-			.result = "",
-		};
+		items[i] = ax_item_given_back(&poll->orders[i].run);
 	r->report = (struct ax_report){
 		.worker = ax_strdup(&r->arena, poll->worker),
 		.incarnation = ax_strdup(&r->arena, poll->incarnation),
