@@ -514,7 +514,7 @@ static void serve_report(struct sim *sim, void *arg)
 		.items = answer->items,
 		.n = answer->n,
 	};
-	const struct ax_unanswered polls = { answer->unanswered, answer->n_unanswered };
+	const struct ax_unanswered polls = { answer->unanswered, (size_t)answer->n_unanswered };
 	struct ax_err err = { 0 };
 	answer->status = ax_give_back_unanswered(&sim->at->ctx, &polls, &report, &err);
 	if (answer->status == AX_OK)

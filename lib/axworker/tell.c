@@ -208,19 +208,25 @@ static void tell_in(struct axw *w, int64_t ms)
 		uv_timer_start(&w->report_timer, tell_due, (uint64_t)ms, 0);
 }
 
+/* A report without items, to whichever server can take one. */
+static void send_empty(struct axw *w)
+{
+	struct axw_standing standings[AXW_SERVERS_MAX];
+	note_standings(w, standings);
+	int to = axw_choose(standings, w->n_servers, AXW_NOBODY);
+	if (to != AXW_NOBODY)
+		send_batch(&w->servers[to], axw_batch_new(0));
+}
+
 /* Where no report on its way says it. */
 static void tell_unanswered(struct axw *w)
 {
-	struct axw_standing standings[AXW_SERVERS_MAX];
 	if (w->unanswered.n == 0)
 		return;
 	for (int i = 0; i < w->n_servers; i++)
 		if (w->servers[i].report && w->servers[i].trusted && w->servers[i].naming.n > 0)
 			return;
-	note_standings(w, standings);
-	int to = axw_choose(standings, w->n_servers, AXW_NOBODY);
-	if (to != AXW_NOBODY)
-		send_batch(&w->servers[to], axw_batch_new(0));
+	send_empty(w);
 }
 
 void axw_tell_now(struct axw *w)
@@ -269,15 +275,11 @@ void axw_tell_soon(struct axw *w)
 /* The server sees that this worker lives, and may have something to say. */
 void axw_tell_beat(struct axw *w)
 {
-	struct axw_standing standings[AXW_SERVERS_MAX];
 	axw_tell_now(w);
 	for (int i = 0; i < w->n_servers; i++)
 		if (w->servers[i].report && w->servers[i].trusted)
 			return;
-	note_standings(w, standings);
-	int to = axw_choose(standings, w->n_servers, AXW_NOBODY);
-	if (to != AXW_NOBODY)
-		send_batch(&w->servers[to], axw_batch_new(0));
+	send_empty(w);
 }
 
 bool axw_tell_is_over(const struct axw *w)

@@ -11,7 +11,7 @@ struct pass {
 
 static bool is_brought_by(const struct ax_run *run, const struct ax_unanswered *polls)
 {
-	for (int i = 0; i < polls->n; i++)
+	for (size_t i = 0; i < polls->n; i++)
 		if (run->poll != 0 && run->poll == polls->at[i])
 			return true;
 	return false;

@@ -6,7 +6,7 @@
 /* Numbers of polls whose answers their worker did not get and will not take any more. */
 struct ax_unanswered {
 	const int64_t *at;
-	int n;
+	size_t n;
 };
 
 /* Adds to the report, behind its own items, that what such polls brought comes back unstarted: nobody has it, and it

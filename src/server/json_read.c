@@ -261,6 +261,27 @@ json_t *ax_read_array(struct ax_read *r, const char *field, size_t max)
 	return value;
 }
 
+bool ax_read_integers(struct ax_read *r, const char *field, size_t max_items, int64_t min, int64_t max,
+	const int64_t **ret, size_t *ret_n)
+{
+	json_t *array = ax_read_array(r, field, max_items), *item;
+	size_t i;
+	int64_t *at = ax_alloc_array(r->arena, json_array_size(array) + 1, sizeof *at);
+	json_array_foreach(array, i, item)
+	{
+		if (!json_is_integer(item) || json_integer_value(item) < min || json_integer_value(item) > max) {
+			ax_read_fail(r, field, "%s holds whole numbers from %" PRId64 " to %" PRId64, field, min, max);
+			return false;
+		}
+		at[i] = (int64_t)json_integer_value(item);
+	}
+	if (array == NULL)
+		return false;
+	*ret = at;
+	*ret_n = json_array_size(array);
+	return true;
+}
+
 void ax_read_numbers(struct ax_read *r, const char *field, size_t max_items, int64_t min, int64_t max, const char **ret)
 {
 	if (r->obj != NULL && json_is_null(json_object_get(r->obj, field))) {
@@ -268,19 +289,14 @@ void ax_read_numbers(struct ax_read *r, const char *field, size_t max_items, int
 		*ret = "";
 		return;
 	}
-	json_t *array = ax_read_array(r, field, max_items), *item;
-	size_t i;
+	const int64_t *at;
+	size_t n;
 	const char *text = "";
-	json_array_foreach(array, i, item)
-	{
-		if (!json_is_integer(item) || json_integer_value(item) < min || json_integer_value(item) > max) {
-			ax_read_fail(r, field, "%s holds whole numbers from %" PRId64 " to %" PRId64, field, min, max);
-			return;
-		}
-		text = ax_sprintf(r->arena, "%s%s%" PRId64, text, i > 0 ? " " : "", (int64_t)json_integer_value(item));
-	}
-	if (array != NULL)
-		*ret = text;
+	if (!ax_read_integers(r, field, max_items, min, max, &at, &n))
+		return;
+	for (size_t i = 0; i < n; i++)
+		text = ax_sprintf(r->arena, "%s%s%" PRId64, text, i > 0 ? " " : "", at[i]);
+	*ret = text;
 }
 
 void ax_read_ids(struct ax_read *r, const char *field, size_t max_items, const char **ret)

@@ -54,6 +54,10 @@ void ax_read_id(struct ax_read *r, const char *field, int64_t *ret);
 void ax_read_word(struct ax_read *r, const char *field, const char *const *words, int *ret);
 /* An array of at most `max` values, NULL when absent. */
 json_t *ax_read_array(struct ax_read *r, const char *field, size_t max);
+/* An array of at most `max_items` whole numbers, in the arena. False, and nothing is written, when it is absent or
+ * refused. */
+bool ax_read_integers(struct ax_read *r, const char *field, size_t max_items, int64_t min, int64_t max,
+	const int64_t **ret, size_t *ret_n);
 /* An array of at most `max_items` whole numbers, as text with one blank between them; null → "". */
 void ax_read_numbers(
 	struct ax_read *r, const char *field, size_t max_items, int64_t min, int64_t max, const char **ret);

@@ -486,18 +486,8 @@ static void look_later(struct ax_server *server)
 	arm(server);
 }
 
-static int count_free(const struct ax_polls *polls)
-{
-	int n = 0;
-	struct ax_parked *p;
-	DL_FOREACH(polls->list, p)
-	{
-		n += p->poll.n_free;
-	}
-	return n;
-}
-
-static void post(struct ax_server *server, struct ax_dispatching *place, bool hurry)
+/* With the polls that are to be taken, which ask for so many groups, as far as these can be looked at now. */
+static void post(struct ax_server *server, struct ax_dispatching *place, bool hurry, int n_groups)
 {
 	struct ax_polls *polls = &server->polls;
 	struct dispatch_errand *d = ax_malloc(sizeof *d);
@@ -506,7 +496,7 @@ static void post(struct ax_server *server, struct ax_dispatching *place, bool hu
 	d->place = place;
 	d->hurry = hurry;
 	d->parked = ax_alloc_array(&d->arena, (size_t)polls->n, sizeof(struct ax_parked *));
-	d->groups = ax_alloc_array(&d->arena, (size_t)count_free(polls) + 1, sizeof *d->groups);
+	d->groups = ax_alloc_array(&d->arena, (size_t)n_groups + 1, sizeof *d->groups);
 	uint64_t wanted;
 	struct ax_parked *p;
 	DL_FOREACH(polls->list, p)
@@ -539,18 +529,20 @@ static void serve(struct ax_server *server)
 	if (place == NULL)
 		return;
 	bool hurry = is_too_soon(server), any = false, others = false;
+	int n_groups = 0;
 	uint64_t wanted;
 	struct ax_parked *p;
 	DL_FOREACH(polls->list, p)
 	{
 		bool now = is_to_be_taken(p, hurry, &wanted);
 		any = any || now;
+		n_groups += now ? p->poll.n_free : 0;
 		others = others || (!now && !p->busy && p->wanted);
 	}
 	if (hurry && others)
 		look_later(server);
 	if (any)
-		post(server, place, hurry);
+		post(server, place, hurry, n_groups);
 }
 
 /* --- when to serve ------------------------------------------------------------------------------------------------ */

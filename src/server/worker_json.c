@@ -243,20 +243,6 @@ static enum ax_status read_item(struct ax_read *r, struct ax_item *item)
 	return ax_read_end(r);
 }
 
-static void read_unanswered(struct ax_read *r, struct ax_call *c, struct ax_unanswered *ret)
-{
-	json_t *numbers = ax_read_array(r, "unanswered", UNANSWERED_MAX);
-	int n = (int)json_array_size(numbers);
-	int64_t *at = ax_alloc_array(&c->arena, (size_t)n + 1, sizeof *at);
-	for (int i = 0; i < n; i++) {
-		json_t *number = json_array_get(numbers, (size_t)i);
-		at[i] = json_is_integer(number) ? (int64_t)json_integer_value(number) : 0;
-		if (at[i] < 1)
-			ax_read_fail(r, "unanswered", "unanswered must be an array of numbers of polls, from 1 on");
-	}
-	*ret = (struct ax_unanswered){ at, n };
-}
-
 enum ax_status ax_worker_read_report(
 	struct ax_call *c, struct ax_report *ret, struct ax_unanswered *ret_polls, struct ax_err *err)
 {
@@ -264,7 +250,8 @@ enum ax_status ax_worker_read_report(
 	ax_call_body(c, &r, err);
 	*ret = (struct ax_report){ 0 };
 	read_worker(&r, &ret->worker, &ret->incarnation);
-	read_unanswered(&r, c, ret_polls);
+	*ret_polls = (struct ax_unanswered){ 0 };
+	ax_read_integers(&r, "unanswered", UNANSWERED_MAX, 1, INT64_MAX, &ret_polls->at, &ret_polls->n);
 	ax_read_require(&r, "items");
 	json_t *items = ax_read_array(&r, "items", AX_REPORT_ITEMS_MAX);
 	enum ax_status status = ax_read_end(&r);
