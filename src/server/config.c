@@ -177,6 +177,9 @@ static enum ax_status read_queue(const char *const values[OPT_MAX], struct ax_co
 		return refuse(err, OPT_queue, "names a user without a password: give --queue-password-file");
 	if (password_file[0] == '\0')
 		return AX_OK;
+	if (ret->redis_url.password[0] != '\0')
+		return refuse(err, OPT_queue_password_file,
+			"names one password and --queue (or AX_QUEUE) holds another: leave out one of the two");
 	struct ax_arena scratch = { 0 };
 	const char *password;
 	enum ax_status status = ax_first_line_read(password_file, &scratch, &password, &why);

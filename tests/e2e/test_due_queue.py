@@ -331,6 +331,7 @@ def test_a_start_without_redis(tmp_path):
     (["--queue", "memcached://h"], "must be redis://"),
     (["--queue", "redis://s3cret@h:1"], "names a user without a password"),
     (["--queue-password-file", "/nonexistent"], "goes with --queue redis"),
+    (["--queue", "redis://ax:s3cret@h:1", "--queue-password-file", "/nonexistent"], "--queue (or AX_QUEUE) holds another"),
     (["--shards", "16"], "numbers from 0 to 15"),
     (["--shards", "3-1"], "numbers from 0 to 15"),
 ])

@@ -104,6 +104,8 @@ static void test_refusals_name_the_option(void **state)
 		{ "ax-server --store postgres://u:p@h/d", "--store" },
 		{ "ax-server --dev --store mysql://u:p@h/d", "--store" },
 		{ "ax-server --store-password-file f", "--store-password-file" },
+		{ "ax-server --queue redis://ax:p@h --queue-password-file f", "--queue-password-file" },
+		{ "ax-server --queue redis://:p@h --queue-password-file f", "--queue-password-file" },
 		{ "ax-server --state", "--state" },
 		{ "ax-server --alert-allow localhost", "--alert-allow" },
 		{ "ax-server --alert-allow localhost:25,:25", "--alert-allow" },
