@@ -161,6 +161,38 @@ static enum ax_status read_store(const char *const values[OPT_MAX], struct ax_co
 	return AX_OK;
 }
 
+static enum ax_status read_password(int option, const char *file, char ret[AX_REDIS_SECRET_MAX + 1], struct ax_err *err)
+{
+	struct ax_arena scratch = { 0 };
+	struct ax_err why = { 0 };
+	const char *password;
+	enum ax_status status = ax_first_line_read(file, &scratch, &password, &why);
+	if (status != AX_OK)
+		status = refuse(err, option, why.msg);
+	else if (!copy(ret, AX_REDIS_SECRET_MAX + 1, password))
+		status = refuse(err, option, "holds a password that is too long");
+	ax_arena_done(&scratch);
+	return status;
+}
+
+static enum ax_status read_sentinel_account(
+	const char *const values[OPT_MAX], struct ax_config *ret, struct ax_err *err)
+{
+	const char *user = values[OPT_queue_sentinel_user], *file = values[OPT_queue_sentinel_password_file];
+	struct ax_redis_url *url = &ret->redis_url;
+	if (user[0] == '\0' && file[0] == '\0')
+		return AX_OK;
+	if (!ret->redis || url->kind != AX_REDIS_SENTINEL)
+		return refuse(err, user[0] != '\0' ? OPT_queue_sentinel_user : OPT_queue_sentinel_password_file,
+			"goes with --queue redis-sentinel://…");
+	if (file[0] == '\0')
+		return refuse(err, OPT_queue_sentinel_user,
+			"names a user without a password: give --queue-sentinel-password-file");
+	if (!copy(url->sentinel_user, sizeof url->sentinel_user, user))
+		return refuse(err, OPT_queue_sentinel_user, "is too long");
+	return read_password(OPT_queue_sentinel_password_file, file, url->sentinel_password, err);
+}
+
 static enum ax_status read_queue(const char *const values[OPT_MAX], struct ax_config *ret, struct ax_err *err)
 {
 	const char *queue = values[OPT_queue], *password_file = values[OPT_queue_password_file];
@@ -180,15 +212,7 @@ static enum ax_status read_queue(const char *const values[OPT_MAX], struct ax_co
 	if (ret->redis_url.password[0] != '\0')
 		return refuse(err, OPT_queue_password_file,
 			"names one password and --queue (or AX_QUEUE) holds another: leave out one of the two");
-	struct ax_arena scratch = { 0 };
-	const char *password;
-	enum ax_status status = ax_first_line_read(password_file, &scratch, &password, &why);
-	if (status != AX_OK)
-		status = refuse(err, OPT_queue_password_file, why.msg);
-	else if (!copy(ret->redis_url.password, sizeof ret->redis_url.password, password))
-		status = refuse(err, OPT_queue_password_file, "holds a password that is too long");
-	ax_arena_done(&scratch);
-	return status;
+	return read_password(OPT_queue_password_file, password_file, ret->redis_url.password, err);
 }
 
 static enum ax_status read_shards(const char *text, struct ax_config *ret, struct ax_err *err)
@@ -236,6 +260,8 @@ static enum ax_status read_paths(const char *const values[OPT_MAX], struct ax_co
 	if (status != AX_OK)
 		return status;
 	status = read_queue(values, ret, err);
+	if (status == AX_OK)
+		status = read_sentinel_account(values, ret, err);
 	if (status == AX_OK)
 		status = read_shards(values[OPT_shards], ret, err);
 	if (status == AX_OK && !ret->redis && values[OPT_shards] != options[OPT_shards].preset)

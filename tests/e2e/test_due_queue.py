@@ -124,6 +124,43 @@ def test_an_account_whose_password_is_in_a_file(tmp_path):
                 server.kill()
 
 
+@pytest.mark.parametrize("user", ["default", "ax-there"])
+def test_sentinels_with_an_account_of_their_own(one, tmp_path, user):
+    """Theirs is not that of the Redis that they watch; with it a new primary is found, too."""
+    (tmp_path / "password").write_text("s3ntinel\n")
+    who = [] if user == "default" else ["--queue-sentinel-user", user]
+    with RedisSentinel(user=SECURE["user"], account=(user, "s3ntinel")) as redis:
+        it = one(redis, *who, "--queue-sentinel-password-file", tmp_path / "password")
+        wait_for(lambda: any(f" user={user} " in sentinel.ask("CLIENT", "LIST", "TYPE", "pubsub") for sentinel in redis.sentinels))
+        it.fire_on(2)
+        redis.fail_over()
+        wait_for(lambda: leads(it.client), READY_S)
+        it.fire_on(3)
+        assert it.end(6) < LATE_MS
+        log = it.server.log.read_text()
+        assert "s3cret" not in log and "s3ntinel" not in log
+
+
+@pytest.mark.parametrize("password, said", [(None, "NOAUTH"), ("s3ntine1", "WRONGPASS")])
+def test_sentinels_that_do_not_let_it_in(tmp_path, password, said):
+    (tmp_path / "password").write_text(f"{password}\n")
+    options = ["--queue-sentinel-password-file", tmp_path / "password"] if password else []
+    with RedisSentinel(user=SECURE["user"], account=("default", "s3ntinel")) as redis:
+        server = Server(tmp_path / "server", "--queue", redis.url(), *options)
+        try:
+            client = server.set_up()
+            ids = make_tasks(client)
+            wait_for(lambda: metrics(client)["ax_fires_total"] >= 3 * len(ids))
+            lost = server.events("redis_lost")
+            assert lost and all(event["message"].startswith(f"this sentinel: {said}") for event in lost)
+            assert not server.events("redis_ready") and "s3ntine" not in server.log.read_text()
+            assert check_fires(client, ids, 3) < 1500
+            server.stop()
+        finally:
+            if server.process.poll() is None:
+                server.kill()
+
+
 @pytest.mark.parametrize("whose, said", [("another authority's", "certificate"), ("another host's", "mismatch")])
 def test_a_certificate_that_is_not_to_be_trusted(tmp_path, whose, said):
     """It is told nothing, least of all the password; the database decides."""

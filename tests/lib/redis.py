@@ -21,9 +21,10 @@ from started import Started, free_port
 
 START_S = 20
 MASTER = "ax"
-# What an account of AX needs, and no more: docs/queue.md shows the same line.
+# What an account of AX needs, and no more: docs/queue.md shows the same lines.
 ACL = ("~ax:* resetchannels &ax:* -@all +zadd +zrem +zrange +zrangebyscore +zcount +set +get +del +pexpire +eval"
        " +publish +subscribe +ping +select +role +asking +cluster|slots")
+SENTINEL_ACL = "resetchannels &+switch-master -@all +ping +subscribe +sentinel|get-master-addr-by-name"
 
 
 class Refused(AssertionError):
@@ -83,6 +84,7 @@ class Redis(Started):
 
     program = "redis-server"
     start_s = START_S
+    password = None  # of the user who may do everything
 
     def __init__(self, tls=False, user=None, options=(), like=None):
         """`like`: another one, whose certificate this one has, too."""
@@ -147,9 +149,16 @@ class Redis(Started):
             if self.tls:
                 channel = ssl.create_default_context(cafile=self.authority).wrap_socket(
                     plain, server_hostname="127.0.0.1")
-            texts = [str(word).encode() for word in words]
-            channel.sendall(b"*%d\r\n" % len(texts) + b"".join(b"$%d\r\n%s\r\n" % (len(t), t) for t in texts))
-            return read_answer(channel.makefile("rb"))
+            answers = channel.makefile("rb")
+
+            def exchange(*words):
+                texts = [str(word).encode() for word in words]
+                channel.sendall(b"*%d\r\n" % len(texts) + b"".join(b"$%d\r\n%s\r\n" % (len(t), t) for t in texts))
+                return read_answer(answers)
+
+            if self.password:
+                exchange("AUTH", self.password)
+            return exchange(*words)
 
 
 class RedisCluster:
@@ -243,24 +252,35 @@ class RedisCluster:
 class Sentinel(Redis):
     program = "redis-sentinel"
 
-    def __init__(self, master):
-        self.master_port = master.port
+    def __init__(self, master, account=None):
+        """`account`: (user, password) that lets AX in; without one, it lets everybody in."""
+        self.master_port, self.account = master.port, account
+        if account:
+            self.password = account[1] if account[0] == "default" else "0thers"
         super().__init__(master.tls, like=master)
 
+    def locks(self):
+        if self.account is None:
+            return []
+        locks = [f"requirepass {self.password}", f"sentinel sentinel-pass {self.password}"]
+        user, password = self.account
+        return locks if user == "default" else [*locks, f"user {user} on >{password} {SENTINEL_ACL}"]
+
     def config(self):
-        return ["bind 127.0.0.1", f"dir {self.folder}", *self.doors(),
+        return ["bind 127.0.0.1", f"dir {self.folder}", *self.doors(), *self.locks(),
                 f"sentinel monitor {MASTER} 127.0.0.1 {self.master_port} 2",
                 f"sentinel down-after-milliseconds {MASTER} 500", f"sentinel failover-timeout {MASTER} 3000"]
 
 
 class RedisSentinel:
-    def __init__(self, sentinels=3, tls=False, user=None):
+    def __init__(self, sentinels=3, tls=False, user=None, account=None):
+        """`account`: of AX at the sentinels themselves."""
         self.servers, self.sentinels = [], []
         try:
             self.servers.append(Redis(tls, user))
             first = self.servers[0]
             self.servers.append(Redis(tls, user, [f"replicaof 127.0.0.1 {first.port}", "repl-diskless-sync-delay 0"], first))
-            self.sentinels = [Sentinel(first) for _ in range(sentinels)]
+            self.sentinels = [Sentinel(first, account) for _ in range(sentinels)]
             wait_for(lambda: "master_link_status:up" in self.servers[1].ask("INFO", "replication"))
             for sentinel in self.sentinels:
                 wait_for(lambda sentinel=sentinel: self.knows_all(sentinel))

@@ -82,11 +82,14 @@ static void asker_returned(void *user, struct ax_redis_command *command)
 static void asker_lost(void *user, struct ax_redis_conn *conn, const char *why)
 {
 	struct ax_redis *redis = user;
+	char said[256];
 	redis->asker = NULL;
 	redis->asker_turn++;
 	redis->asker_again_ms = ax_redis_now(redis) + ASK_AGAIN_MS;
-	if (why[0] != '\0')
-		ax_redis_tell_fault(redis, ax_redis_conn_address(conn), why);
+	if (why[0] == '\0')
+		return;
+	snprintf(said, sizeof(said), "this sentinel: %s", why); /* else it may be the primary's password, or its TLS */
+	ax_redis_tell_fault(redis, ax_redis_conn_address(conn), said);
 }
 
 /* --- watching ----------------------------------------------------------------------------------------------------- */
@@ -140,7 +143,8 @@ static struct ax_redis_conn *dial(
 	const struct ax_redis_url *url = &redis->config.url;
 	struct ax_redis_conn_config config = ax_redis_conn_preset(redis, &url->at[turn % (unsigned)url->n]);
 	config.turn = turn / (unsigned)url->n;
-	config.user = config.password = ""; /* the primary's, not theirs */
+	config.user = url->sentinel_user; /* the others are the primary's */
+	config.password = url->sentinel_password;
 	config.channel = channel;
 	config.hooks = hooks;
 	return ax_redis_conn_new(&config);

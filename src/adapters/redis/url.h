@@ -31,6 +31,8 @@ struct ax_redis_url {
 	struct ax_redis_address at[AX_REDIS_ADDRESSES_MAX]; /* of the node, of some nodes, or of the sentinels */
 	int n;
 	char primary[129]; /* the name that sentinels know it by */
+	/* Of the account at the sentinels themselves, which the text does not hold; as those above. */
+	char sentinel_user[AX_REDIS_SECRET_MAX + 1], sentinel_password[AX_REDIS_SECRET_MAX + 1];
 };
 
 /* What it refuses is AX_INVALID with the rule ("must …"); no message repeats any part of the URL that may be secret. */
