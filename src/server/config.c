@@ -12,6 +12,7 @@
 #include "port/queue.h"
 #include "sys/ca_file.h"
 #include "sys/first_line.h"
+#include "sys/key_pair.h"
 
 enum option {
 #define AX_OPTION(name, arg, preset, text) OPT_##name,
@@ -236,19 +237,29 @@ static enum ax_status read_shards(const char *text, struct ax_config *ret, struc
 	}
 }
 
+static enum ax_status check_queue_files(const struct ax_config *config, struct ax_err *err)
+{
+	struct ax_err why;
+	if (config->queue_ca[0] != '\0' && !config->redis)
+		return refuse(err, OPT_queue_ca, "goes with --queue rediss://…");
+	if (config->queue_ca[0] != '\0' && ax_ca_file_check(config->queue_ca, &why) != AX_OK)
+		return refuse(err, OPT_queue_ca, why.msg);
+	if (ax_key_pair_check(config->queue_cert, config->queue_key, &why) != AX_OK)
+		return refuse(err, strcmp(why.field, "cert") == 0 ? OPT_queue_cert : OPT_queue_key, why.msg);
+	if (config->queue_cert[0] != '\0' && !(config->redis && config->redis_url.tls))
+		return refuse(err, OPT_queue_cert, "goes with --queue rediss://…: without TLS nobody would see it");
+	return AX_OK;
+}
+
 /* Who would miss them misses them much later: at the first alert, at the first task with a time zone. */
 static enum ax_status check_files(const struct ax_config *config, struct ax_err *err)
 {
 	struct ax_err why;
 	if (config->alert_ca[0] != '\0' && ax_ca_file_check(config->alert_ca, &why) != AX_OK)
 		return refuse(err, OPT_alert_ca, why.msg);
-	if (config->queue_ca[0] != '\0' && !config->redis)
-		return refuse(err, OPT_queue_ca, "goes with --queue rediss://…");
-	if (config->queue_ca[0] != '\0' && ax_ca_file_check(config->queue_ca, &why) != AX_OK)
-		return refuse(err, OPT_queue_ca, why.msg);
 	if (config->zoneinfo[0] != '\0' && !ax_zoneinfo_is_folder(config->zoneinfo))
 		return refuse(err, OPT_zoneinfo, "names no folder of time zone files: there is no UTC in it");
-	return AX_OK;
+	return check_queue_files(config, err);
 }
 
 static enum ax_status read_paths(const char *const values[OPT_MAX], struct ax_config *ret, struct ax_err *err)
@@ -270,9 +281,9 @@ static enum ax_status read_paths(const char *const values[OPT_MAX], struct ax_co
 		return status;
 
 	static const int files[] = { OPT_tls_cert, OPT_tls_key, OPT_client_ca, OPT_zoneinfo, OPT_alert_ca,
-		OPT_secret_key_file, OPT_queue_ca };
+		OPT_secret_key_file, OPT_queue_ca, OPT_queue_cert, OPT_queue_key };
 	char *const to[] = { ret->tls_cert, ret->tls_key, ret->client_ca, ret->zoneinfo, ret->alert_ca,
-		ret->secret_key_file, ret->queue_ca };
+		ret->secret_key_file, ret->queue_ca, ret->queue_cert, ret->queue_key };
 	for (size_t i = 0; i < AX_COUNT(files); i++)
 		if (!copy(to[i], sizeof ret->tls_cert, values[files[i]]))
 			return refuse(err, files[i], "is too long");

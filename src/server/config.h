@@ -25,7 +25,7 @@ struct ax_config {
 	char store_password_file[1024];
 	bool redis; /* there is a due queue … */
 	struct ax_redis_url redis_url;
-	char queue_ca[1024];
+	char queue_ca[1024], queue_cert[1024], queue_key[1024];
 	uint32_t shards; /* … of which these are taken from: bits */
 	char tls_cert[1024], tls_key[1024], client_ca[1024], zoneinfo[1024];
 	char secret_key_file[1024];

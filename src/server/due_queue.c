@@ -221,6 +221,8 @@ enum ax_status ax_due_queue_start(struct ax_server *server, struct ax_err *err)
 	struct ax_redis_queue_config redis = {
 		.url = config->redis_url,
 		.ca_file = config->queue_ca,
+		.cert_file = config->queue_cert[0] != '\0' ? config->queue_cert : NULL,
+		.key_file = config->queue_cert[0] != '\0' ? config->queue_key : NULL,
 		.identity = server->store_id,
 		.ears = { ax_queue_relay_hear, &q->relay },
 		.log = &server->log.port,

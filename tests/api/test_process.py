@@ -15,6 +15,7 @@ import time
 import pytest
 
 from ax_server import AX_SERVER, PASSWORD, Worker, wait_for
+from redis import make_certificates
 
 
 def run(*options, **env):
@@ -33,6 +34,34 @@ def run(*options, **env):
 def test_bad_options(options, named):
     done = run(*options)
     assert done.returncode == 2 and named in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory):
+    """cert.pem and key.pem; locked.pem, the key under a passphrase; other.pem, another's key."""
+    folder = tmp_path_factory.mktemp("certificates")
+    make_certificates(folder)
+    subprocess.run(["openssl", "pkey", "-in", "key.pem", "-aes128", "-passout", "pass:x", "-out", "locked.pem"], cwd=folder, check=True)
+    subprocess.run(["openssl", "genpkey", "-algorithm", "RSA", "-out", "other.pem"], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+@pytest.mark.parametrize("cert, key, named, rule", [
+    ("cert.pem", None, "key", "is missing"), (None, "key.pem", "cert", "is missing"),
+    ("none.pem", "key.pem", "cert", "No such file"), ("cert.pem", "none.pem", "key", "No such file"),
+    ("key.pem", "key.pem", "cert", "holds no certificate"), ("cert.pem", "cert.pem", "key", "holds no private key"),
+    ("cert.pem", "other.pem", "key", "is not the key of the certificate"), ("cert.pem", "locked.pem", "key", "passphrase")])
+def test_a_certificate_that_cannot_be_used(certificates, cert, key, named, rule):
+    words = [word for option, file in (("cert", cert), ("key", key)) if file for word in (f"--queue-{option}", certificates / file)]
+    done = run("--queue", "rediss://127.0.0.1:1", *words)
+    assert done.returncode == 2 and f"--queue-{named} (or " in done.stderr and rule in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_certificate_that_nobody_would_see(certificates):
+    done = run("--queue", "redis://127.0.0.1:1", "--queue-cert", certificates / "cert.pem", "--queue-key", certificates / "key.pem")
+    assert done.returncode == 2 and "--queue-cert" in done.stderr and "rediss://" in done.stderr
 
 
 def test_bad_environment():

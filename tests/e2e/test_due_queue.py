@@ -7,7 +7,7 @@ import pytest
 
 from ax_server import Server, wait_for
 from mariadb import MariaDB
-from redis import KINDS, SECURE, Redis, RedisCluster, RedisSentinel, make_certificates
+from redis import KINDS, SECURE, STRICT, Redis, RedisCluster, RedisSentinel, make_certificates
 
 GROUPS = 8
 EVERY_MS = 1000
@@ -61,8 +61,7 @@ class One:
     """A server with its embedded database, and a Redis."""
 
     def __init__(self, folder, redis, *options):
-        more = ["--queue-ca", redis.authority] if redis.authority else []
-        self.server = Server(folder, "--queue", redis.url(), *more, *options)
+        self.server = Server(folder, "--queue", redis.url(), *redis.tls_options(), *options)
         self.client = self.server.set_up()
         wait_for(lambda: leads(self.client), READY_S)
         self.ids = make_tasks(self.client)
@@ -118,6 +117,28 @@ def test_an_account_whose_password_is_in_a_file(tmp_path):
             client = server.set_up()
             wait_for(lambda: leads(client), READY_S)
             assert password not in server.log.read_text()
+            server.stop()
+        finally:
+            if server.process.poll() is None:
+                server.kill()
+
+
+@pytest.mark.parametrize("protocols", ["TLSv1.2", "TLSv1.3"])
+@pytest.mark.parametrize("whose, said", [
+    ("none", "--queue-cert and --queue-key"), ("another authority's", "does not trust whoever signed the certificate of --queue-cert")])
+def test_a_redis_that_wants_a_certificate(tmp_path, protocols, whose, said):
+    """It is told which of the options is amiss; the database decides."""
+    make_certificates(tmp_path)
+    mine = ["--queue-cert", tmp_path / "cert.pem", "--queue-key", tmp_path / "key.pem"] if whose != "none" else []
+    with Redis(**STRICT, options=[f'tls-protocols "{protocols}"']) as redis:
+        server = Server(tmp_path / "server", "--queue", redis.url(), "--queue-ca", redis.authority, *mine)
+        try:
+            client = server.set_up()
+            ids = make_tasks(client)
+            wait_for(lambda: metrics(client)["ax_fires_total"] >= 3 * len(ids))
+            assert any(said in event["message"] for event in server.events("redis_lost")), server.log.read_text()
+            assert not server.events("redis_ready") and "cmdstat_auth" not in redis.ask("INFO", "commandstats")
+            assert check_fires(client, ids, 3) < 1500
             server.stop()
         finally:
             if server.process.poll() is None:

@@ -1,6 +1,7 @@
 """Redis servers of one's own: in temporary folders, on free ports of the loopback, gone when their owner is.
 
-    with Redis() as redis:                         one server; Redis(tls=True), Redis(user=("ax", "secret"))
+    with Redis() as redis:                         one server; Redis(tls=True), Redis(user=("ax", "secret")); tls=MUTUAL: it asks
+                                                   for a certificate, too
         redis.ask("PING") == "PONG"
     with RedisCluster() as cluster:                three masters; with replicas=True a replica of each
     with RedisSentinel() as sentinels:             a master, a replica, three sentinels; both of these take tls and user, too
@@ -21,6 +22,7 @@ from started import Started, free_port
 
 START_S = 20
 MASTER = "ax"
+MUTUAL = "mutual"
 # What an account of AX needs, and no more: docs/queue.md shows the same lines.
 ACL = ("~ax:* resetchannels &ax:* -@all +zadd +zrem +zrange +zrangebyscore +zcount +set +get +del +pexpire +eval"
        " +publish +subscribe +ping +select +role +asking +cluster|slots")
@@ -105,7 +107,7 @@ class Redis(Started):
             return [f"port {self.port}"]
         at = self.certificates
         return ["port 0", f"tls-port {self.port}", f"tls-cert-file {at}/cert.pem", f"tls-key-file {at}/key.pem",
-                f"tls-ca-cert-file {at}/ca.pem", "tls-auth-clients no", "tls-replication yes"]
+                f"tls-ca-cert-file {at}/ca.pem", f"tls-auth-clients {'yes' if self.tls == MUTUAL else 'no'}", "tls-replication yes"]
 
     def config(self):
         account = [f"user {self.user[0]} on >{self.user[1]} {ACL}"] if self.user else []
@@ -139,6 +141,12 @@ class Redis(Started):
     def authority(self):
         return str(self.certificates / "ca.pem") if self.tls else ""
 
+    def tls_options(self):
+        """What makes an ax-server trust it, and be trusted."""
+        at = self.certificates
+        mine = ["--queue-cert", at / "cert.pem", "--queue-key", at / "key.pem"] if self.tls == MUTUAL else []
+        return ["--queue-ca", self.authority, *mine] if self.tls else []
+
     def url(self, db=0):
         return f"{url_head('', self.tls, self.user)}{self.address}/{db}"
 
@@ -147,8 +155,9 @@ class Redis(Started):
         with socket.create_connection(("127.0.0.1", self.port), seconds) as plain:
             channel = plain
             if self.tls:
-                channel = ssl.create_default_context(cafile=self.authority).wrap_socket(
-                    plain, server_hostname="127.0.0.1")
+                context = ssl.create_default_context(cafile=self.authority)
+                context.load_cert_chain(self.certificates / "cert.pem", self.certificates / "key.pem")
+                channel = context.wrap_socket(plain, server_hostname="127.0.0.1")
             answers = channel.makefile("rb")
 
             def exchange(*words):
@@ -211,6 +220,9 @@ class RedisCluster:
     @property
     def authority(self):
         return self.nodes[0].authority
+
+    def tls_options(self):
+        return self.nodes[0].tls_options()
 
     def url(self):
         return url_head("-cluster", self.nodes[0].tls, self.nodes[0].user) + ",".join(node.address for node in self.nodes)
@@ -307,6 +319,9 @@ class RedisSentinel:
     def authority(self):
         return self.servers[0].authority
 
+    def tls_options(self):
+        return self.servers[0].tls_options()
+
     def url(self):
         head = url_head("-sentinel", self.servers[0].tls, self.servers[0].user)
         return head + ",".join(s.address for s in self.sentinels) + f"/{MASTER}"
@@ -327,10 +342,13 @@ class RedisSentinel:
 
 
 SECURE = {"tls": True, "user": ("ax", "s3cret")}
+STRICT = {"tls": MUTUAL, "user": ("ax", "s3cret")}
 KINDS = {
     "single": Redis, "cluster": RedisCluster, "sentinel": RedisSentinel,
     "secure": lambda: Redis(**SECURE), "secure-cluster": lambda: RedisCluster(**SECURE),
     "secure-sentinel": lambda: RedisSentinel(**SECURE),
+    "strict": lambda: Redis(**STRICT), "strict-cluster": lambda: RedisCluster(**STRICT),
+    "strict-sentinel": lambda: RedisSentinel(**STRICT),
 }
 
 

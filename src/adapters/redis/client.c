@@ -450,7 +450,8 @@ enum ax_status ax_redis_new(const struct ax_redis_config *config, struct ax_redi
 	uv_thread_options_t options = { .flags = UV_THREAD_HAS_STACK_SIZE, .stack_size = STACK_BYTES };
 	SSL_CTX *tls = NULL;
 	if (config->url.tls) {
-		enum ax_status status = ax_redis_tls_load(config->ca_file, &tls, err);
+		enum ax_status status =
+			ax_redis_tls_load(config->ca_file, config->cert_file, config->key_file, &tls, err);
 		if (status != AX_OK)
 			return status;
 	}

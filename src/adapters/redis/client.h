@@ -14,8 +14,9 @@ struct ax_redis;
 
 struct ax_redis_config {
 	struct ax_redis_url url;
-	const char *ca_file; /* PEM: who is trusted over TLS; "" = the system's */
-	const char *channel; /* what is published there is heard; NULL = nothing */
+	const char *ca_file;              /* PEM: who is trusted over TLS; "" = the system's */
+	const char *cert_file, *key_file; /* PEM: who we are over TLS; NULL = nobody asks */
+	const char *channel;              /* what is published there is heard; NULL = nothing */
 	/* In the client's thread: a message of the channel. */
 	void (*heard)(void *user, const char *message, size_t len);
 	void *user;
@@ -30,8 +31,8 @@ struct ax_redis_stats {
 	int64_t moved, asked, tried_again; /* how often a Cluster sent commands elsewhere, or to try again later */
 };
 
-/* What the configuration points to is borrowed and outlives the client. AX_INVALID: the authorities cannot be read. A
- * Redis that is away is no error: the client goes on trying. */
+/* What the configuration points to is borrowed and outlives the client. AX_INVALID: the authorities
+ * or our certificate cannot be used. A Redis that is away is no error: the client goes on trying. */
 AX_MUST_USE enum ax_status ax_redis_new(
 	const struct ax_redis_config *config, struct ax_redis **ret, struct ax_err *err);
 

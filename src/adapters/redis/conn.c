@@ -341,7 +341,7 @@ static void take_tls(struct ax_redis_conn *conn, const char *bytes, size_t len)
 	while (conn->state != CLOSED && (n = ax_redis_tls_read(conn->ssl, plain, sizeof(plain))) > 0)
 		take_answers(conn, plain, (size_t)n);
 	if (n < 0 && conn->state != CLOSED)
-		ax_redis_conn_close(conn, "it ended the connection");
+		ax_redis_conn_close(conn, ax_redis_tls_fault(conn->ssl));
 }
 
 static void give_room(uv_handle_t *handle, size_t size, uv_buf_t *ret)

@@ -461,6 +461,8 @@ enum ax_status ax_redis_queue_new(
 	struct ax_redis_config redis = {
 		.url = config->url,
 		.ca_file = config->ca_file,
+		.cert_file = config->cert_file,
+		.key_file = config->key_file,
 		.channel = queue->channel,
 		.heard = hint_heard,
 		.user = queue,

@@ -15,15 +15,16 @@ struct ax_redis_queue;
 
 struct ax_redis_queue_config {
 	struct ax_redis_url url;
-	const char *ca_file;  /* PEM: who is trusted over TLS; "" = the system's */
-	const char *identity; /* of the installation: what others marked is left alone */
+	const char *ca_file;              /* PEM: who is trusted over TLS; "" = the system's */
+	const char *cert_file, *key_file; /* PEM: who we are over TLS; NULL = nobody asks */
+	const char *identity;             /* of the installation: what others marked is left alone */
 	struct ax_queue_ears ears;
 	struct ax_log *log; /* takes calls of any thread; NULL = none */
 	int command_ms;     /* a command that is not answered for so long ends the connection; 0 = 1 s */
 	int queue_max;      /* commands under way; 0 = 4096 */
 };
 
-/* Callbacks come in the client's thread. AX_INVALID: the authorities cannot be read. */
+/* Callbacks come in the client's thread. AX_INVALID: the authorities or our certificate cannot be used. */
 AX_MUST_USE enum ax_status ax_redis_queue_new(
 	const struct ax_redis_queue_config *config, struct ax_redis_queue **ret, struct ax_err *err);
 struct ax_queue *ax_redis_queue_port(struct ax_redis_queue *queue);

@@ -6,8 +6,17 @@
 
 #include "adapters/redis/url.h"
 
-enum ax_status ax_redis_tls_load(const char *ca_file, SSL_CTX **ret, struct ax_err *err)
+static bool show_certificate(SSL_CTX *ctx, const char *cert_file, const char *key_file)
 {
+	return SSL_CTX_use_certificate_chain_file(ctx, cert_file) == 1 &&
+		SSL_CTX_use_PrivateKey_file(ctx, key_file, SSL_FILETYPE_PEM) == 1 &&
+		SSL_CTX_check_private_key(ctx) == 1;
+}
+
+enum ax_status ax_redis_tls_load(
+	const char *ca_file, const char *cert_file, const char *key_file, SSL_CTX **ret, struct ax_err *err)
+{
+	ERR_clear_error();
 	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
 	AX_ASSERT(ctx != NULL);
 	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
@@ -20,6 +29,13 @@ enum ax_status ax_redis_tls_load(const char *ca_file, SSL_CTX **ret, struct ax_e
 		ERR_clear_error();
 		return ax_fail(err, AX_INVALID, "redis_ca", "%s: no authorities in PEM form can be read there",
 			ca_file[0] == '\0' ? "the system's store" : ca_file);
+	}
+	if (cert_file != NULL && !show_certificate(ctx, cert_file, key_file)) {
+		const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+		SSL_CTX_free(ctx);
+		ERR_clear_error();
+		return ax_fail(err, AX_INVALID, "redis_cert", "%s and its key %s cannot be used: %s", cert_file,
+			key_file, reason != NULL ? reason : "unknown fault");
 	}
 	*ret = ctx;
 	return AX_OK;
@@ -60,10 +76,35 @@ int ax_redis_tls_shake(SSL *ssl)
 	return SSL_get_error(ssl, n) == SSL_ERROR_WANT_READ ? 0 : -1;
 }
 
+/* What it says of our certificate, or of there being none. */
+static const char *its_alert(int reason)
+{
+	switch (reason) {
+	case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+		return "it asks for a certificate: give --queue-cert and --queue-key";
+	case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE: /* all that TLS 1.2 has for it */
+		return "it refuses our TLS; if it asks for a certificate, give --queue-cert and --queue-key";
+	case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+		return "it does not trust whoever signed the certificate of --queue-cert";
+	case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+		return "the certificate of --queue-cert has expired";
+	case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+	case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+	case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+	case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+		return "it refuses the certificate of --queue-cert";
+	default:
+		return "it does not speak TLS as we do";
+	}
+}
+
 const char *ax_redis_tls_fault(SSL *ssl)
 {
 	long verdict = SSL_get_verify_result(ssl);
-	return verdict == X509_V_OK ? "it does not speak TLS as we do" : X509_verify_cert_error_string(verdict);
+	unsigned long fault = ERR_peek_last_error();
+	if (verdict != X509_V_OK)
+		return X509_verify_cert_error_string(verdict);
+	return fault == 0 ? "it ended the connection" : its_alert(ERR_GET_REASON(fault));
 }
 
 int ax_redis_tls_read(SSL *ssl, void *buf, int cap)
