@@ -44,6 +44,10 @@ static void set_options(MYSQL *mysql, const struct ax_mariadb_config *a)
 	mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
 	if (a->ca_file[0] != '\0')
 		mysql_options(mysql, MYSQL_OPT_SSL_CA, a->ca_file);
+	if (a->cert_file[0] == '\0')
+		return;
+	mysql_options(mysql, MYSQL_OPT_SSL_CERT, a->cert_file);
+	mysql_options(mysql, MYSQL_OPT_SSL_KEY, a->key_file);
 }
 
 static enum ax_status connect_to(struct copying *c, const struct ax_mariadb_config *a, struct ax_err *err)
@@ -216,6 +220,8 @@ enum ax_status ax_check_copy(const char *url, const char *password_file, sqlite3
 		address.password_file = password_file;
 	if (status == AX_OK)
 		status = ax_mariadb_read_password(&address, &c.arena, err);
+	if (status == AX_OK)
+		status = ax_mariadb_check_certificate(&address, err);
 	if (status == AX_OK)
 		status = connect_to(&c, &address, err);
 	if (status == AX_OK)

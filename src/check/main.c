@@ -26,7 +26,7 @@ static const char usage[] =
 	"  --store sqlite:PATH   the embedded store; no server may have it open (there, use `axctl audit`)\n"
 	"  --store mysql://USER:PASSWORD@HOST:PORT/DATABASE\n"
 	"                        a MariaDB or MySQL database, as a server's --store names it, with the same options\n"
-	"                        behind it (ca, tls, socket, password_file); servers may be at work\n"
+	"                        behind it (ca, cert, key, tls, socket, password_file); servers may be at work\n"
 	"  --store-password-file FILE\n"
 	"                        the first line is the password of the database\n"
 	"  --from T, --to T      the window: RFC 3339 or milliseconds UTC; else all that can be judged\n"

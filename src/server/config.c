@@ -141,6 +141,8 @@ static enum ax_status read_store(const char *const values[OPT_MAX], struct ax_co
 		struct ax_mariadb_config mariadb;
 		struct ax_err why;
 		enum ax_status status = ax_mariadb_read_url(store, &scratch, &mariadb, &why);
+		if (status == AX_OK)
+			status = ax_mariadb_check_certificate(&mariadb, &why);
 		ax_arena_done(&scratch);
 		if (status != AX_OK)
 			return refuse(err, OPT_store, why.msg);

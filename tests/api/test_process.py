@@ -53,15 +53,20 @@ def certificates(tmp_path_factory):
     ("key.pem", "key.pem", "cert", "holds no certificate"), ("cert.pem", "cert.pem", "key", "holds no private key"),
     ("cert.pem", "other.pem", "key", "is not the key of the certificate"), ("cert.pem", "locked.pem", "key", "passphrase")])
 def test_a_certificate_that_cannot_be_used(certificates, cert, key, named, rule):
-    words = [word for option, file in (("cert", cert), ("key", key)) if file for word in (f"--queue-{option}", certificates / file)]
-    done = run("--queue", "rediss://127.0.0.1:1", *words)
-    assert done.returncode == 2 and f"--queue-{named} (or " in done.stderr and rule in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    files = [(option, certificates / file) for option, file in (("cert", cert), ("key", key)) if file]
+    in_options = run("--queue", "rediss://127.0.0.1:1", *(word for option, file in files for word in (f"--queue-{option}", file)))
+    in_address = run("--store", "mysql://ax@127.0.0.1:1/ax?tls=on" + "".join(f"&{option}={file}" for option, file in files))
+    for done, option in ((in_options, f"--queue-{named} (or "), (in_address, f"--store (or AX_STORE) {named}=FILE ")):
+        assert done.returncode == 2 and option in done.stderr and rule in done.stderr
+        assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_certificate_that_nobody_would_see(certificates):
-    done = run("--queue", "redis://127.0.0.1:1", "--queue-cert", certificates / "cert.pem", "--queue-key", certificates / "key.pem")
+    cert, key = certificates / "cert.pem", certificates / "key.pem"
+    done = run("--queue", "redis://127.0.0.1:1", "--queue-cert", cert, "--queue-key", key)
     assert done.returncode == 2 and "--queue-cert" in done.stderr and "rediss://" in done.stderr
+    done = run("--store", f"mysql://ax@127.0.0.1:1/ax?cert={cert}&key={key}")
+    assert done.returncode == 2 and "cert=FILE" in done.stderr and "tls=on" in done.stderr
 
 
 def test_bad_environment():

@@ -89,6 +89,18 @@ def test_takes_what_a_server_takes(tmp_path, mariadb):
     assert check("--store", "sqlite:x", "--store-password-file", secret)[0] == 2
 
 
+def test_shows_a_certificate(tmp_path):
+    with MariaDB(tls=True) as db:
+        carry_over(make(tmp_path / "ax.db").done(), db, "shown")
+        db.client("CREATE USER reader IDENTIFIED BY 'r' REQUIRE X509; GRANT SELECT, TRIGGER ON shown.* TO reader", "mysql")
+        url = f"mysql://reader:r@localhost:{db.port}/shown?tls=on&ca={db.folder}/ca.pem"
+        status, said = check("--store", url)
+        assert status == 2 and "Access denied" in said
+        status, said = check("--store", f"{url}&cert={db.folder}/client.pem")
+        assert status == 2 and "key=FILE is missing" in said
+        assert check("--store", f"{url}&cert={db.folder}/client.pem&key={db.folder}/client.key")[0] == 0
+
+
 @pytest.mark.parametrize("url", ["mysql://", "mysql://host/db", "mysql://u:p@host", "mysql://u:p@/db", "mysql://u:%zz@h/db", "postgres://x"])
 def test_what_is_no_address(url):
     status, said = check("--store", url)

@@ -6,7 +6,7 @@
 #include "fixture.h"
 
 static struct ax_mariadb_config config;
-static char ca[256], other_ca[256];
+static char ca[256], other_ca[256], cert[256], key[256], other_key[256];
 
 /* What opening says, and whether the connection is encrypted. */
 static enum ax_status try_open(struct ax_err *err, bool *ret_encrypted)
@@ -65,12 +65,46 @@ static void test_on_this_machine_there_is_none_unless_asked_for(void **state)
 	assert_false(encrypted);
 }
 
+static void test_an_account_that_asks_for_a_certificate(void **state)
+{
+	struct ax_mariadb_config own = config;
+	struct ax_mariadb *db;
+	struct ax_mariadb_conn *conn;
+	struct ax_err err = { 0 };
+	bool encrypted = false;
+	(void)state;
+	assert_int_equal(ax_mariadb_open(&config, &db, &err), AX_OK);
+	assert_int_equal(ax_mariadb_connect(db, &conn, &err), AX_OK);
+	assert_true(ax_mariadb_do(conn->mysql, "CREATE USER 'shown'@'%' IDENTIFIED BY 'ax' REQUIRE X509"));
+	assert_true(ax_mariadb_do(conn->mysql, "GRANT ALL ON *.* TO 'shown'@'%'"));
+	ax_mariadb_disconnect(conn);
+	ax_mariadb_close(db);
+
+	config.user = "shown";
+	config.host = "localhost";
+	config.tls = AX_MARIADB_TLS_ON;
+	config.ca_file = ca;
+	assert_int_equal(try_open(&err, &encrypted), AX_DENIED);
+	assert_non_null(strstr(err.msg, "cert=FILE"));
+	config.cert_file = cert;
+	config.key_file = key;
+	assert_int_equal(try_open(&err, &encrypted), AX_OK);
+	assert_true(encrypted);
+	config.cert_file = other_ca; /* nobody whom the database trusts signed it */
+	config.key_file = other_key;
+	enum ax_status status = try_open(&err, &encrypted); /* its word, or the broken connection that comes with it */
+	assert_true(status == AX_INVALID || status == AX_UNAVAILABLE);
+	assert_non_null(strstr(err.msg, "cert=FILE"));
+	config = own;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_certificate_of_the_ca_is_trusted),
 		cmocka_unit_test(test_any_other_is_not),
 		cmocka_unit_test(test_on_this_machine_there_is_none_unless_asked_for),
+		cmocka_unit_test(test_an_account_that_asks_for_a_certificate),
 	};
 	struct ax_arena arena = { 0 };
 	struct ax_err err;
@@ -82,6 +116,9 @@ int main(void)
 	}
 	snprintf(ca, sizeof(ca), "%s/ca.pem", folder);
 	snprintf(other_ca, sizeof(other_ca), "%s/other.pem", folder);
+	snprintf(cert, sizeof(cert), "%s/client.pem", folder);
+	snprintf(key, sizeof(key), "%s/client.key", folder);
+	snprintf(other_key, sizeof(other_key), "%s/other.key", folder);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	ax_arena_done(&arena);
 	return failed;

@@ -4,7 +4,8 @@ real one, gone when its owner is.
     with MariaDB() as db:                      in a test
         db.client("SELECT 1") == [["1"]]
     python3 tests/lib/mariadb.py [--tls] COMMAND ARG…  runs COMMAND with its address in AX_TEST_MYSQL, and the folder of
-                                               its certificates in AX_TEST_TLS: ca.pem, for localhost; other.pem
+                                               its certificates in AX_TEST_TLS: ca.pem, for localhost; client.pem, which
+                                               it trusts; other.pem; and a .key of each
 
 AX_MYSQLD=PROGRAM: a MySQL instead, by its mysqld, or by a program that becomes one (exec) with the same arguments.
 """
@@ -53,7 +54,7 @@ class Failed(AssertionError):
 
 
 def make_certificates(folder):
-    """ca.pem, cert.pem signed by it for localhost, and other.pem, which signed nothing."""
+    """ca.pem, cert.pem signed by it for localhost, client.pem signed by it for whoever has it, and other.pem, which signed nothing."""
     new = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     (folder / "names").write_text("subjectAltName=DNS:localhost\n")
     for command in (
@@ -61,7 +62,9 @@ def make_certificates(folder):
             ["req", "-x509", *new, "-keyout", "other.key", "-out", "other.pem", "-days", "2", "-subj", "/CN=other CA"],
             ["req", *new, "-keyout", "cert.key", "-out", "cert.req", "-subj", "/CN=localhost"],
             ["x509", "-req", "-in", "cert.req", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
-             "-out", "cert.pem", "-extfile", "names"]):
+             "-out", "cert.pem", "-extfile", "names"],
+            ["req", *new, "-keyout", "client.key", "-out", "client.req", "-subj", "/CN=ax"],
+            ["x509", "-req", "-in", "client.req", "-CA", "ca.pem", "-CAkey", "ca.key", "-days", "2", "-out", "client.pem"]):
         made = subprocess.run(["openssl", *command], cwd=folder, capture_output=True, text=True)
         assert made.returncode == 0, made.stderr
 

@@ -175,8 +175,8 @@ enum ax_status ax_mariadb_cannot_connect(
 	case ER_ACCESS_DENIED_ERROR:
 	case ER_ACCESS_DENIED_NO_PASSWORD_ERROR:
 		return ax_fail(err, AX_DENIED, "store",
-			"the database at %s refuses the account %s; look at its name, its password and the hosts that "
-			"it may come from",
+			"the database at %s refuses the account %s; look at its name, its password, the hosts that it "
+			"may come from, and the certificate that it may ask for (cert=FILE, key=FILE)",
 			where, c->user);
 	case ER_DBACCESS_DENIED_ERROR:
 		return ax_fail(err, AX_DENIED, "store", "the account %s has no rights on the database %s; grant them",
@@ -193,14 +193,19 @@ enum ax_status ax_mariadb_cannot_connect(
 			c->user, message);
 	case CR_SSL_CONNECTION_ERROR:
 		return ax_fail(err, AX_INVALID, "store",
-			"no trusted TLS with the database at %s (%s); name its CA with ca=FILE, or say tls=off", where,
-			message);
+			"no trusted TLS with the database at %s (%s); name its CA with ca=FILE, %s", where, message,
+			c->cert_file[0] == '\0' ? "or say tls=off"
+						: "and with cert=FILE a certificate whose CA it knows");
 	case ER_CON_COUNT_ERROR:
 	case ER_TOO_MANY_USER_CONNECTIONS:
 	case ER_USER_LIMIT_REACHED:
 		return ax_fail(err, AX_UNAVAILABLE, "store",
 			"the database at %s has too many connections; raise max_connections, or let servers have fewer",
 			where);
+	case CR_SERVER_LOST: /* TLS 1.3 knows what becomes of our certificate only when it is used */
+	case CR_SERVER_GONE_ERROR:
+		return ax_fail(err, AX_UNAVAILABLE, "store", "the database at %s does not answer: %s (%u)%s", where,
+			message, code, c->cert_file[0] == '\0' ? "" : "; maybe it does not know the CA of cert=FILE");
 	default:
 		return ax_fail(err, AX_UNAVAILABLE, "store", "the database at %s does not answer: %s (%u)", where,
 			message, code);

@@ -130,7 +130,7 @@ static void copy_config(struct ax_mariadb *db, const struct ax_mariadb_config *c
 {
 	db->config = *config;
 	const char **texts[] = { &db->config.host, &db->config.socket, &db->config.user, &db->config.password,
-		&db->config.database, &db->config.ca_file };
+		&db->config.database, &db->config.ca_file, &db->config.cert_file, &db->config.key_file };
 	for (size_t i = 0; i < AX_COUNT(texts); i++)
 		*texts[i] = ax_strdup(&db->arena, *texts[i]);
 	db->tls = ax_mariadb_wants_tls(config);

@@ -68,6 +68,10 @@ static void set_options(const struct ax_mariadb *db, unsigned answer_s, MYSQL *m
 	mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
 	if (db->config.ca_file[0] != '\0')
 		mysql_options(mysql, MYSQL_OPT_SSL_CA, db->config.ca_file);
+	if (db->config.cert_file[0] == '\0')
+		return;
+	mysql_options(mysql, MYSQL_OPT_SSL_CERT, db->config.cert_file);
+	mysql_options(mysql, MYSQL_OPT_SSL_KEY, db->config.key_file);
 }
 
 static bool set_session(MYSQL *mysql)

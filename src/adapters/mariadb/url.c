@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "base/utf8.h"
 #include "sys/first_line.h"
+#include "sys/key_pair.h"
 
 enum { PORT = 3306 };
 
@@ -103,6 +104,10 @@ static enum ax_status read_option(
 #define IS(text) (name == strlen(text) && memcmp(raw, text, name) == 0)
 	if (IS("ca"))
 		config->ca_file = value;
+	else if (IS("cert"))
+		config->cert_file = value;
+	else if (IS("key"))
+		config->key_file = value;
 	else if (IS("socket"))
 		config->socket = value;
 	else if (IS("password_file"))
@@ -112,8 +117,9 @@ static enum ax_status read_option(
 	else if (IS("tls") && strcmp(value, "off") == 0)
 		config->tls = AX_MARIADB_TLS_OFF;
 	else
-		return broken(
-			err, "has an option other than ca=FILE, socket=FILE, password_file=FILE, tls=on and tls=off");
+		return broken(err,
+			"has an option other than ca=FILE, cert=FILE, key=FILE, socket=FILE, password_file=FILE, "
+			"tls=on and tls=off");
 #undef IS
 	return AX_OK;
 }
@@ -141,6 +147,8 @@ enum ax_status ax_mariadb_read_url(
 		.password = "",
 		.database = "",
 		.ca_file = "",
+		.cert_file = "",
+		.key_file = "",
 		.password_file = "" };
 	if (strncmp(url, scheme, strlen(scheme)) != 0)
 		return broken(err, "does not begin with mysql://");
@@ -191,4 +199,15 @@ static bool is_on_this_machine(const struct ax_mariadb_config *config)
 bool ax_mariadb_wants_tls(const struct ax_mariadb_config *config)
 {
 	return config->tls == AX_MARIADB_TLS_ON || (config->tls == AX_MARIADB_TLS_AUTO && !is_on_this_machine(config));
+}
+
+enum ax_status ax_mariadb_check_certificate(const struct ax_mariadb_config *config, struct ax_err *err)
+{
+	struct ax_err why;
+	if (ax_key_pair_check(config->cert_file, config->key_file, &why) != AX_OK)
+		return ax_fail(err, AX_INVALID, "store", "%s=FILE %s", why.field, why.msg);
+	if (config->cert_file[0] != '\0' && !ax_mariadb_wants_tls(config))
+		return ax_fail(err, AX_INVALID, "store",
+			"cert=FILE goes with TLS: without it nobody would see it; say tls=on");
+	return AX_OK;
 }

@@ -69,6 +69,9 @@ static void test_options(void **state)
 	c = read_fine(&arena, "mysql://ax@h/d?password_file=/run/secret");
 	assert_string_equal(c.password_file, "/run/secret");
 	assert_true(ax_mariadb_wants_tls(&c));
+	c = read_fine(&arena, "mysql://ax@h/d?cert=/c.pem&key=/k.pem");
+	assert_string_equal(c.cert_file, "/c.pem");
+	assert_string_equal(c.key_file, "/k.pem");
 	c = read_fine(&arena, "mysql://ax@h/d?");
 	assert_string_equal(c.database, "d");
 	ax_arena_done(&arena);
